@@ -1,0 +1,1 @@
+"""Moonpress: papers, scans and photographed pages into Markdown, HTML and JSON."""

@@ -1,0 +1,1 @@
+"""Commands: thin fronts of the pipeline."""

@@ -1,0 +1,39 @@
+"""The document model: pure data that every source, engine and output shares."""
+
+from moonpress.document.blocks import Block, BlockKind, Link, TextOrigin
+from moonpress.document.document import (
+    Document,
+    Metadata,
+    Page,
+    PageStatus,
+    Problem,
+    ProblemCode,
+    Usage,
+)
+from moonpress.document.geometry import BBox, PageSize
+from moonpress.document.page_image import Font, PageImage, TextLayer
+from moonpress.document.reading import PageReading
+from moonpress.document.rendering import Delimiters, Output, RenderOptions
+
+__all__ = [
+    "BBox",
+    "Block",
+    "BlockKind",
+    "Delimiters",
+    "Document",
+    "Font",
+    "Link",
+    "Metadata",
+    "Output",
+    "Page",
+    "PageImage",
+    "PageReading",
+    "PageSize",
+    "PageStatus",
+    "Problem",
+    "ProblemCode",
+    "RenderOptions",
+    "TextLayer",
+    "TextOrigin",
+    "Usage",
+]

@@ -1,0 +1,1 @@
+"""Engines: who reads a page."""

@@ -1,0 +1,1 @@
+"""Outputs: a document in, text out."""

@@ -1,0 +1,1 @@
+"""Sources: what bytes are, and how a page of them is drawn."""
