@@ -1,1 +1,52 @@
-"""Moonpress: papers, scans and photographed pages into Markdown, HTML and JSON."""
+"""Moonpress: papers, scans and photographed pages into Markdown, HTML and JSON.
+
+Owns the public names. They are loaded on first use, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from moonpress.api import convert, convert_async
+    from moonpress.document import (
+        BBox,
+        Block,
+        BlockKind,
+        Document,
+        Page,
+        PageStatus,
+        Problem,
+        RenderOptions,
+    )
+    from moonpress.errors import MoonpressError
+
+__all__ = [
+    "BBox",
+    "Block",
+    "BlockKind",
+    "Document",
+    "MoonpressError",
+    "Page",
+    "PageStatus",
+    "Problem",
+    "RenderOptions",
+    "convert",
+    "convert_async",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "MoonpressError":
+        home = "errors"
+    else:
+        home = "api" if name.startswith("convert") else "document"
+    return getattr(import_module(f"moonpress.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,235 @@
+"""One document through the page pipeline: render, read, reassemble, document-level passes.
+
+Owns the flow of one document's pages with bounded memory in between: at most one rendered page
+waits while ``engine.capacity`` are read. Never writes outputs and never chooses an engine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+import anyio.to_thread
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from moonpress.document import (
+    Block,
+    Document,
+    Metadata,
+    Page,
+    PageImage,
+    PageStatus,
+    Problem,
+    ProblemCode,
+    Usage,
+)
+from moonpress.engines.base import Engine
+from moonpress.errors import (
+    EngineError,
+    EngineUnavailable,
+    MoonpressError,
+    PageError,
+)
+from moonpress.pipeline.furniture import mark_furniture
+from moonpress.pipeline.headings import level_headings
+from moonpress.pipeline.links import attach_links
+from moonpress.pipeline.render import RenderedDocument, RenderLimits, open_rendered
+from moonpress.sources.base import RenderRequest
+from moonpress.sources.page_range import select_pages
+
+_DEFAULT_DPI = 200.0
+# About A3 at 200 dpi; larger pages are scaled down to it.
+_MAX_PIXELS = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertSettings:
+    """What a caller decides about one document.
+
+    Attributes:
+        pages: Selection such as ``"1-3,7,-1"`` (1-based); ``None`` for all.
+        password: Of an encrypted PDF.
+        dpi: Resolution at which PDF pages are drawn; ``None`` for the engine's.
+        max_image_width: Bound of a page picture's width in pixels.
+        page_timeout: Seconds that drawing one page may take.
+    """
+
+    pages: str | None = None
+    password: str | None = None
+    dpi: float | None = None
+    max_image_width: int | None = None
+    page_timeout: float = 60.0
+
+
+class Observer(Protocol):
+    """Who watches the progress of a document."""
+
+    def started(self, source: str, page_count: int) -> None:
+        """Reading begins; ``page_count`` pages are selected."""
+        ...
+
+    def page_done(self, page: Page) -> None:
+        """A page came out, read or failed; pages come in the order in which they finish."""
+        ...
+
+
+class FigureSink(Protocol):
+    """Who keeps the pictures of figures while their page is in memory."""
+
+    def keep(self, image: PageImage, blocks: Sequence[Block]) -> None:
+        """Keep crops of those blocks that are pictures; called in a thread."""
+        ...
+
+
+class Quiet:
+    """An observer that does nothing."""
+
+    def started(self, source: str, page_count: int) -> None:
+        """Do nothing."""
+
+    def page_done(self, page: Page) -> None:
+        """Do nothing."""
+
+
+async def convert_document(
+    source: Path | bytes,
+    *,
+    name: str,
+    engine: Engine,
+    settings: ConvertSettings,
+    observer: Observer,
+    crops: FigureSink | None,
+) -> Document:
+    """Read one document.
+
+    A page that cannot be drawn or read comes out as a failed `Page` with its reason.
+
+    Args:
+        source: The file, or its bytes.
+        name: What the user calls it, for messages.
+        engine: Who reads the pages; it is not closed.
+        settings: The caller's choices.
+        observer: Told of every page.
+        crops: Where figures go; ``None`` to keep none.
+
+    Raises:
+        InputError: the file cannot be opened at all.
+        PageRangeError: the selection names pages that the document lacks.
+    """
+    limits = RenderLimits(page_timeout=settings.page_timeout)
+    request = RenderRequest(
+        dpi=settings.dpi or _DEFAULT_DPI,
+        max_pixels=_MAX_PIXELS,
+        max_image_width=settings.max_image_width,
+    )
+    async with open_rendered(
+        source, name=name, password=settings.password, limits=limits
+    ) as rendered:
+        info = rendered.info
+        numbers = select_pages(settings.pages, info.page_count)
+        observer.started(name, len(numbers))
+        run = _Run(rendered, request, engine, observer, crops)
+        pages = await run.read_all(numbers)
+    return Document(
+        source=name,
+        sha256=info.sha256,
+        pages=level_headings(mark_furniture(pages)),
+        metadata=Metadata(
+            page_count=info.page_count,
+            media_type=info.media_type,
+            title=info.title,
+            author=info.author,
+            engine=engine.name,
+            moonpress_version=version("moonpress"),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The tasks of one document and what they share."""
+
+    rendered: RenderedDocument
+    request: RenderRequest
+    engine: Engine
+    observer: Observer
+    crops: FigureSink | None
+
+    async def read_all(self, numbers: Sequence[int]) -> list[Page]:
+        done: dict[int, Page] = {}
+        send, receive = anyio.create_memory_object_stream[PageImage](0)
+        async with anyio.create_task_group() as tasks, receive:
+            tasks.start_soon(self._render, numbers, send, done)
+            for _ in range(min(self.engine.capacity, len(numbers))):
+                tasks.start_soon(self._read_pages, receive.clone(), done)
+        return [done[number] for number in numbers]
+
+    async def _render(
+        self,
+        numbers: Sequence[int],
+        send: MemoryObjectSendStream[PageImage],
+        done: dict[int, Page],
+    ) -> None:
+        async with send:
+            for number in numbers:
+                try:
+                    image = await self.rendered.page(number, self.request)
+                except PageError as error:
+                    self._finish(_failed(number, error), done)
+                else:
+                    await send.send(image)
+
+    async def _read_pages(
+        self, receive: MemoryObjectReceiveStream[PageImage], done: dict[int, Page]
+    ) -> None:
+        async with receive:
+            async for image in receive:
+                self._finish(await self._read(image), done)
+
+    async def _read(self, image: PageImage) -> Page:
+        began = time.perf_counter()
+        try:
+            reading = await self.engine.read(image)
+        except EngineError as error:
+            page = _failed(image.number, error)
+            return replace(page, size=image.size, problems=(*image.problems, *page.problems))
+        blocks = attach_links(reading.blocks, image)
+        if self.crops is not None:
+            await anyio.to_thread.run_sync(self.crops.keep, image, blocks)
+        usage = reading.usage
+        if not usage.seconds:
+            usage = replace(usage, seconds=time.perf_counter() - began)
+        return Page(
+            number=image.number,
+            size=image.size,
+            status=reading.status,
+            rotation=reading.rotation,
+            blocks=blocks,
+            problems=(*image.problems, *reading.problems),
+            usage=replace(usage, engine=usage.engine or self.engine.name),
+        )
+
+    def _finish(self, page: Page, done: dict[int, Page]) -> None:
+        done[page.number] = page
+        self.observer.page_done(page)
+
+
+def _failed(number: int, error: MoonpressError) -> Page:
+    """A page that could not be read, with its reason and remedy."""
+    code = error.code
+    if isinstance(error, EngineError):
+        unavailable = isinstance(error, EngineUnavailable)
+        code = ProblemCode.ENGINE_UNAVAILABLE if unavailable else ProblemCode.ENGINE_FAILED
+    message = f"{error.message}. {error.hint}" if error.hint else error.message
+    return Page(
+        number=number,
+        size=None,
+        status=PageStatus.FAILED,
+        problems=(Problem(code=code, message=message),),
+        usage=Usage(),
+    )

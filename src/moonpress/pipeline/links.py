@@ -1,0 +1,45 @@
+"""Hyperlinks of the source restored on the blocks that they lie on.
+
+Owns the pass that gives each link annotation to one block. Never changes a block's HTML: outputs
+write the link where its words stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from moonpress.document import BBox, Block, Link, PageImage, TextLayer
+
+
+def attach_links(blocks: Sequence[Block], image: PageImage) -> tuple[Block, ...]:
+    """Attach every link of the page to the block that covers most of it.
+
+    Links that lie on no block are left out: there is nothing to click.
+    """
+    found: dict[str, list[Link]] = {}
+    for link in image.links:
+        block = max(blocks, key=lambda b: b.bbox.intersection(link.bbox), default=None)
+        if block is None or block.bbox.intersection(link.bbox) <= 0:
+            continue
+        text = link.text or _text_under(link.bbox, image.text_layer)
+        found.setdefault(block.id, []).append(replace(link, text=text))
+    return tuple(
+        replace(block, links=(*block.links, *found[block.id])) if block.id in found else block
+        for block in blocks
+    )
+
+
+def _text_under(box: BBox, layer: TextLayer | None) -> str:
+    """Characters whose centre lies in ``box``, in content order."""
+    if layer is None or not len(layer):
+        return ""
+    x = (layer.boxes[:, 0] + layer.boxes[:, 2]) / 2
+    y = (layer.boxes[:, 1] + layer.boxes[:, 3]) / 2
+    inside = (x >= box.x0) & (x <= box.x1) & (y >= box.y0) & (y <= box.y1)
+    indexes = np.flatnonzero(inside)
+    if not len(indexes):
+        return ""
+    return " ".join("".join(layer.text[i] for i in indexes).split())
