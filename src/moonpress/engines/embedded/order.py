@@ -1,0 +1,150 @@
+"""Reading order of blocks on a page.
+
+Owns the order, by geometry alone. Never merges, drops or renames blocks.
+
+The page is cut along white space, recursively. White strips from top to bottom (gutters) part
+columns, and those are read left to right. Where a gutter is interrupted by something that spans
+columns, the page is first cut across: the blocks are sliced at every white strip from left to
+right, and neighbouring slices stay together as long as they have a gutter in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from moonpress.engines.embedded.types import Box
+
+_Strip = tuple[float, float]
+
+
+def reading_order(boxes: Sequence[Box], gutter: float) -> list[int]:
+    """Indexes of ``boxes`` in reading order.
+
+    Args:
+        boxes: Boxes in pixels.
+        gutter: Least width in pixels of the white strip between two columns.
+    """
+    order: list[int] = []
+    _cut(list(range(len(boxes))), boxes, gutter, order)
+    return order
+
+
+def _cut(members: list[int], boxes: Sequence[Box], gutter: float, order: list[int]) -> None:
+    if len(members) < 2:
+        order.extend(members)
+        return
+    parts = _columns(members, boxes, gutter)
+    if len(parts) < 2:
+        parts = _bands(members, boxes, gutter)
+    if len(parts) < 2:
+        order.extend(_by_precedence(members, boxes))
+        return
+    for part in parts:
+        _cut(part, boxes, gutter, order)
+
+
+def _columns(members: list[int], boxes: Sequence[Box], gutter: float) -> list[list[int]]:
+    """Part by gutters, from left to right."""
+    spans = sorted((boxes[i].x0, boxes[i].x1, i) for i in members)
+    parts, end = [[spans[0][2]]], spans[0][1]
+    for left, right, i in spans[1:]:
+        if left - end >= gutter:
+            parts.append([i])
+        else:
+            parts[-1].append(i)
+        end = max(end, right)
+    return parts
+
+
+def _bands(members: list[int], boxes: Sequence[Box], gutter: float) -> list[list[int]]:
+    """Slice by white strips across, then join slices that have a gutter in common."""
+    slices = _slices(members, boxes)
+    bands: list[list[int]] = []
+    shared: list[_Strip] = []
+    for part in slices:
+        own = _gutters(part, boxes, gutter)
+        common = _common(shared, own, gutter) if bands else []
+        if bands and common:
+            bands[-1].extend(part)
+            shared = common
+        else:
+            bands.append(part)
+            shared = own
+    return bands if len(bands) > 1 else slices
+
+
+def _slices(members: list[int], boxes: Sequence[Box]) -> list[list[int]]:
+    spans = sorted((boxes[i].y0, boxes[i].y1, i) for i in members)
+    parts, end = [[spans[0][2]]], spans[0][1]
+    for top, bottom, i in spans[1:]:
+        # Boxes of neighbouring lines touch or overlap by a hair.
+        if top >= end - min(2.0, 0.1 * (bottom - top)):
+            parts.append([i])
+        else:
+            parts[-1].append(i)
+        end = max(end, bottom)
+    return parts
+
+
+def _gutters(members: list[int], boxes: Sequence[Box], gutter: float) -> list[_Strip]:
+    """White strips of a slice, with the open margins left and right of it."""
+    spans = sorted((boxes[i].x0, boxes[i].x1) for i in members)
+    strips: list[_Strip] = [(float("-inf"), spans[0][0])]
+    end = spans[0][1]
+    for left, right in spans[1:]:
+        if left - end >= gutter:
+            strips.append((end, left))
+        end = max(end, right)
+    strips.append((end, float("inf")))
+    return strips
+
+
+def _common(first: list[_Strip], second: list[_Strip], gutter: float) -> list[_Strip]:
+    """Strips that are white in both, provided that one of them parts columns."""
+    result = []
+    for a in first:
+        for b in second:
+            low, high = max(a[0], b[0]), min(a[1], b[1])
+            if high - low >= gutter:
+                result.append((low, high))
+    inner = [s for s in result if s[0] != float("-inf") and s[1] != float("inf")]
+    return result if inner else []
+
+
+def _by_precedence(members: list[int], boxes: Sequence[Box]) -> list[int]:
+    """Order blocks that no straight cut parts (after Breuel, 2003).
+
+    A block comes before what lies below it in its own column, and before what lies to its right
+    unless something between the two spans both.
+    """
+    before: dict[int, list[int]] = {i: [] for i in members}
+    for i in members:
+        for j in members:
+            if i != j and _precedes(boxes[i], boxes[j], [boxes[k] for k in members]):
+                before[j].append(i)
+    order: list[int] = []
+    seen: set[int] = set()
+
+    def visit(node: int) -> None:
+        if node in seen:
+            return
+        seen.add(node)
+        for other in sorted(before[node], key=lambda k: (boxes[k].y0, boxes[k].x0)):
+            visit(other)
+        order.append(node)
+
+    for node in sorted(members, key=lambda k: (boxes[k].y0, boxes[k].x0)):
+        visit(node)
+    return order
+
+
+def _precedes(a: Box, b: Box, everything: Sequence[Box]) -> bool:
+    if min(a.x1, b.x1) - max(a.x0, b.x0) > 0.1 * min(a.width, b.width):
+        return a.y0 + a.y1 < b.y0 + b.y1
+    if a.x1 > b.x1:
+        return False
+    top, bottom = sorted((a.y0 + a.y1, b.y0 + b.y1))
+    return not any(
+        top < c.y0 + c.y1 < bottom and c.x0 < min(a.x1, b.x1) and c.x1 > max(a.x0, b.x0)
+        for c in everything
+    )

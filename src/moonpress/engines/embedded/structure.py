@@ -1,0 +1,175 @@
+"""From lines and regions to blocks in reading order.
+
+Owns the sequence of decisions and the making of `Block`s. Never looks at pixels; each decision has
+a module of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from statistics import mean, median
+
+from moonpress.document import Block, BlockKind, TextOrigin
+from moonpress.engines.embedded.captions import is_caption, tie_captions
+from moonpress.engines.embedded.columns import stack_lines
+from moonpress.engines.embedded.drafts import Draft, around
+from moonpress.engines.embedded.furniture import furniture_kind
+from moonpress.engines.embedded.headings import BodyStyle, body_style, heading_level, letter_size
+from moonpress.engines.embedded.lists import Item, list_html, marker_of
+from moonpress.engines.embedded.markup import element
+from moonpress.engines.embedded.order import reading_order
+from moonpress.engines.embedded.paragraphs import split_paragraphs
+from moonpress.engines.embedded.tables import TableReading
+from moonpress.engines.embedded.types import Box, Line, Region, UprightPage
+from moonpress.engines.embedded.zones import find_zones
+
+_ENDED = re.compile(r"[.:;!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
+
+
+def build_blocks(
+    page: UprightPage, regions: Sequence[Region], tables: Sequence[TableReading], number: int
+) -> tuple[Block, ...]:
+    """All blocks of page ``number`` (1-based) in reading order.
+
+    A paragraph that goes on in the next column is one block whose box is the smallest around all
+    its parts.
+    """
+    zones = find_zones(page, regions, tables)
+    paragraphs = [
+        _paragraph(rows) for stack in stack_lines(zones.body) for rows in split_paragraphs(stack)
+    ]
+    body = body_style([line for line in page.lines if len(line.text) > 3])
+    drafts = [*zones.drafts, *(_classify(p, page, body, regions) for p in paragraphs)]
+    ordered = _join_lists(_join_continued(_in_order(drafts, body.size)))
+    ties = tie_captions(ordered)
+    return tuple(
+        _block(
+            page, draft, f"p{number}-b{k + 1}", f"p{number}-b{ties[k] + 1}" if k in ties else None
+        )
+        for k, draft in enumerate(ordered)
+    )
+
+
+def _paragraph(rows: tuple[tuple[Line, ...], ...]) -> Draft:
+    return Draft(BlockKind.TEXT, around(line.box for row in rows for line in row), rows)
+
+
+def _classify(draft: Draft, page: UprightPage, body: BodyStyle, regions: Sequence[Region]) -> Draft:
+    if (kind := furniture_kind(draft, page.height, regions)) is not None:
+        return replace(draft, kind=kind)
+    if is_caption(draft, regions):
+        return replace(draft, kind=BlockKind.CAPTION)
+    if (level := heading_level(draft, body, regions)) is not None:
+        return replace(draft, kind=BlockKind.HEADING, level=level)
+    if all(line.mono for line in draft.lines):
+        return replace(draft, kind=BlockKind.CODE)
+    if marker_of(draft.text) is not None:
+        return replace(draft, kind=BlockKind.LIST)
+    return draft
+
+
+def _in_order(drafts: Sequence[Draft], size: float) -> list[Draft]:
+    """Headers, then the body as it is read, then footers."""
+    heads = [d for d in drafts if d.kind is BlockKind.PAGE_HEADER]
+    feet = [d for d in drafts if d.kind is BlockKind.PAGE_FOOTER]
+    body = [d for d in drafts if d.kind not in (BlockKind.PAGE_HEADER, BlockKind.PAGE_FOOTER)]
+    inset = 0.12 * size
+    boxes = [
+        Box(d.box.x0 + inset, d.box.y0 + inset, d.box.x1 - inset, d.box.y1 - inset) for d in body
+    ]
+    middle = [body[i] for i in reading_order(boxes, gutter=0.5 * size)]
+    return [*sorted(heads, key=_row_then_left), *middle, *sorted(feet, key=_row_then_left)]
+
+
+def _row_then_left(draft: Draft) -> tuple[float, float]:
+    return draft.box.y0, draft.box.x0
+
+
+def _join_continued(drafts: Sequence[Draft]) -> list[Draft]:
+    """Join a paragraph that breaks off with its rest, at a column break or past a figure."""
+    result: list[Draft] = []
+    open_at: int | None = None
+    for draft in drafts:
+        if draft.kind is not BlockKind.TEXT:
+            if draft.kind in (BlockKind.HEADING, BlockKind.LIST, BlockKind.CODE):
+                open_at = None
+            result.append(draft)
+            continue
+        if open_at is not None and _continues(result[open_at], draft):
+            first = result[open_at]
+            result[open_at] = replace(
+                first, box=first.box.union(draft.box), rows=first.rows + draft.rows
+            )
+            continue
+        open_at = len(result)
+        result.append(draft)
+    return result
+
+
+def _continues(first: Draft, second: Draft) -> bool:
+    head, tail = first.text, second.text
+    if not head or not tail or _ENDED.search(head):
+        return False
+    return tail[0].islower() and second.box.y0 < first.box.y1
+
+
+def _join_lists(drafts: Sequence[Draft]) -> list[Draft]:
+    """Join neighbouring list items into lists."""
+    result: list[Draft] = []
+    items: list[Draft] = []
+
+    def flush() -> None:
+        if items:
+            result.append(_list(items))
+            items.clear()
+
+    for draft in drafts:
+        if draft.kind is BlockKind.LIST:
+            items.append(draft)
+        else:
+            flush()
+            result.append(draft)
+    flush()
+    return result
+
+
+def _list(items: Sequence[Draft]) -> Draft:
+    if len(items) == 1 and (marker := marker_of(items[0].text)) and marker.number is not None:
+        return replace(items[0], kind=BlockKind.TEXT)
+    indent = 0.8 * median(letter_size(line) for item in items for line in item.lines)
+    rows = tuple(row for item in items for row in item.rows)
+    html = list_html([Item(item.text, item.box.x0) for item in items], indent)
+    return Draft(BlockKind.LIST, around(item.box for item in items), rows, html=html)
+
+
+def _block(page: UprightPage, draft: Draft, name: str, caption_for: str | None) -> Block:
+    confidence = draft.confidence
+    if confidence is None and draft.lines:
+        confidence = mean(line.confidence for line in draft.lines)
+    sizes = [letter_size(line) * 72.0 / page.page_size.dpi for line in draft.lines]
+    origins = {line.origin for line in draft.lines}
+    return Block(
+        id=name,
+        kind=draft.kind,
+        bbox=page.to_page(draft.box),
+        html=draft.html if draft.html is not None else _html(draft),
+        level=draft.level,
+        confidence=confidence,
+        origin=origins.pop() if len(origins) == 1 else TextOrigin.MIXED if origins else page.origin,
+        font_size=round(median(sizes), 2) if sizes else None,
+        caption_for=caption_for,
+    )
+
+
+def _html(draft: Draft) -> str:
+    if draft.kind is BlockKind.HEADING:
+        return element(f"h{draft.level or 1}", draft.text)
+    if draft.kind is BlockKind.CODE:
+        code = "\n".join(draft.row_texts)
+        return f"<pre><code>{escape(code, quote=False)}</code></pre>"
+    if draft.kind is BlockKind.FIGURE:
+        return '<img alt="">' + "".join(element("p", text) for text in draft.row_texts)
+    return element("p", draft.text)
