@@ -6,37 +6,38 @@ factory it is told and calls methods of what that returns.
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
-import pickle
+import queue
 import signal
-import struct
 import sys
+import threading
 import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import IO, Any
 
 from moonpress.errors import MoonpressError
-
-_HEADER = struct.Struct("<Q")
-_PR_SET_PDEATHSIG = 1
+from moonpress.processes.wire import HEADER_SIZE, SharedArea, body_size, decode, encode
 
 
-def main() -> None:
-    """Serve calls from standard input until it ends."""
+def main(area_descriptor: int | None) -> None:
+    """Build the object that the parent asks for and run its methods until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _die_with_parent()
+    area = None if area_descriptor is None else SharedArea(area_descriptor)
     calls, answers = _take_over_pipes()
-    target = _serve_setup(calls, answers)
-    while target is not None and (message := _receive(calls)) is not None:
-        method, args = message
-        _answer(answers, lambda m=method, a=args: getattr(target, m)(*a))
+    received: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_receive_all, args=(calls, received), daemon=True).start()
 
+    built: list[object] = []
 
-def _die_with_parent() -> None:
-    """A parent killed outright cannot close its children: ask Linux to."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    def build(factory: str, kwargs: Mapping[str, Any], memory_limit: int | None) -> None:
+        built.append(_build(factory, kwargs, memory_limit))
+
+    _answer(answers, area, build, *decode(received.get(), area))
+    while built:
+        method, args = decode(received.get(), area)
+        _answer(answers, area, _call, built[0], method, args)
 
 
 def _take_over_pipes() -> tuple[IO[bytes], IO[bytes]]:
@@ -46,47 +47,53 @@ def _take_over_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return os.fdopen(os.dup(0), "rb"), answers
 
 
-def _limit_memory(limit: int | None) -> None:
-    if limit is not None and sys.platform == "linux":
+def _receive_all(calls: IO[bytes], received: queue.SimpleQueue[bytes]) -> None:
+    """Hand over messages; when the pipe ends the parent is gone, and so is any use of the work.
+
+    A thread of its own, because the parent may be killed while native code keeps the main thread.
+    """
+    while len(header := calls.read(HEADER_SIZE)) == HEADER_SIZE:
+        size = body_size(header)
+        body = calls.read(size)
+        if len(body) < size:
+            break
+        received.put(body)
+    os._exit(0)
+
+
+def _build(factory: str, kwargs: Mapping[str, Any], memory_limit: int | None) -> object:
+    module, _, name = factory.partition(":")
+    built: object = getattr(importlib.import_module(module), name)(**kwargs)
+    if memory_limit is not None:
+        _limit_memory(memory_limit)
+    return built
+
+
+def _call(target: object, method: str, args: tuple[Any, ...]) -> object:
+    result: object = getattr(target, method)(*args)
+    return result
+
+
+def _limit_memory(limit: int) -> None:
+    """Bound what is added from now on: libraries reserve address space that they never touch."""
+    if sys.platform == "linux":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        bound = pages * resource.getpagesize() + limit
+        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
 
 
-def _serve_setup(calls: IO[bytes], answers: IO[bytes]) -> object | None:
-    message = _receive(calls)
-    if message is None:
-        return None
-    factory, kwargs, memory_limit = message
-    built: list[object] = []
-
-    def build() -> None:
-        module, _, name = factory.partition(":")
-        built.append(getattr(importlib.import_module(module), name)(**kwargs))
-        # After the imports: libraries reserve address space that they never touch.
-        _limit_memory(memory_limit)
-
-    _answer(answers, build)
-    return built[0] if built else None
-
-
-def _receive(calls: IO[bytes]) -> Any:
-    header = calls.read(_HEADER.size)
-    if len(header) < _HEADER.size:
-        return None
-    body = calls.read(_HEADER.unpack(header)[0])
-    return pickle.loads(body)
-
-
-def _answer(answers: IO[bytes], work: Any) -> None:
+def _answer(
+    answers: IO[bytes], area: SharedArea | None, work: Callable[..., object], *args: Any
+) -> None:
     """Run ``work`` and send what came of it; this is the edge where exceptions are translated."""
     try:
-        body = pickle.dumps(("ok", work()), protocol=5)
+        message = encode(("ok", work(*args)), area)
     except MoonpressError as error:
-        body = pickle.dumps(("raised", error), protocol=5)
+        message = encode(("raised", error), area)
     except Exception as error:  # noqa: BLE001 - the edge of the child
         payload = (type(error).__name__, str(error), traceback.format_exc())
-        body = pickle.dumps(("error", payload), protocol=5)
-    answers.write(_HEADER.pack(len(body)))
-    answers.write(body)
+        message = encode(("error", payload), area)
+    answers.write(message)
     answers.flush()

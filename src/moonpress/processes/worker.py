@@ -11,8 +11,6 @@ caller's main module again: a user's script that calls ``moonpress.convert`` at 
 from __future__ import annotations
 
 import os
-import pickle
-import struct
 import subprocess
 import sys
 import tempfile
@@ -23,8 +21,15 @@ import anyio
 from anyio.abc import Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-HEADER = struct.Struct("<Q")
-_BOOT = "from moonpress.processes.child import main; main()"
+from moonpress.processes.wire import HEADER_SIZE, SharedArea, body_size, decode, encode
+
+_BOOT = "from moonpress.processes.child import main; main({})"
+_PIPE_ENDED = (
+    anyio.EndOfStream,
+    anyio.IncompleteRead,
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+)
 _STDERR_TAIL = 2000
 _CLOSE_GRACE = 2.0
 
@@ -72,8 +77,9 @@ class WorkerProcess:
         factory: ``"package.module:callable"``; called in the child with ``kwargs``, its result's
             methods can then be called.
         kwargs: Picklable arguments of the factory.
-        memory_limit: Bound of the child's address space in bytes (Linux); a call that needs more
-            gets `WorkerError` with kind ``MemoryError``, or `WorkerDied`.
+        memory_limit: Bytes of address space that calls may add to what the child has once its
+            object is built (Linux); a call that needs more gets `WorkerError` with kind
+            ``MemoryError``, or `WorkerDied` when native code does not check.
         env: Environment variables to add in the child.
     """
 
@@ -90,6 +96,7 @@ class WorkerProcess:
         self._process: Process | None = None
         self._reader: BufferedByteReceiveStream | None = None
         self._stderr: IO[bytes] | None = None
+        self._area: SharedArea | None = None
 
     @property
     def alive(self) -> bool:
@@ -111,12 +118,16 @@ class WorkerProcess:
         env = {**os.environ, **self._env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         # It outlives this method: the tail is read when the child has died.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        self._area = SharedArea.create()
+        descriptor = None if self._area is None else self._area.descriptor
         self._process = await anyio.open_process(
-            [sys.executable, "-c", _BOOT],
+            # -P: a module in the user's current folder must not stand in for one of ours.
+            [sys.executable, "-P", "-c", _BOOT.format(descriptor)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             env=env,
+            pass_fds=() if descriptor is None else (descriptor,),
         )
         if self._process.stdout is None:
             raise RuntimeError("the worker has no output pipe")
@@ -144,7 +155,7 @@ class WorkerProcess:
             finished = True
         except TimeoutError:
             raise WorkerTimeout(f"no answer within {timeout:g} s") from None
-        except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, OSError):
+        except (*_PIPE_ENDED, OSError):
             raise await self._death() from None
         finally:
             if not finished:
@@ -160,11 +171,9 @@ class WorkerProcess:
         process, reader = self._process, self._reader
         if process is None or reader is None or process.stdin is None:
             raise anyio.EndOfStream
-        body = pickle.dumps(message, protocol=5)
-        await process.stdin.send(HEADER.pack(len(body)))
-        await process.stdin.send(body)
-        (size,) = HEADER.unpack(await reader.receive_exactly(HEADER.size))
-        answer: tuple[str, Any] = pickle.loads(await reader.receive_exactly(size))
+        await process.stdin.send(encode(message, self._area))
+        size = body_size(await reader.receive_exactly(HEADER_SIZE))
+        answer: tuple[str, Any] = decode(await reader.receive_exactly(size), self._area)
         return answer
 
     async def _death(self) -> WorkerDied:
@@ -189,15 +198,18 @@ class WorkerProcess:
 
     async def aclose(self) -> None:
         """End the child: by end of input first, by force after two seconds."""
-        process = self._process
-        if process is None:
-            return
-        with anyio.CancelScope(shield=True):
-            if process.returncode is None and process.stdin is not None:
-                await process.stdin.aclose()
-                with anyio.move_on_after(_CLOSE_GRACE):
-                    await process.wait()
-            self.kill()
-            await process.aclose()
-        if self._stderr is not None:
-            self._stderr.close()
+        process, self._process = self._process, None
+        if process is not None:
+            with anyio.CancelScope(shield=True):
+                await _end(process)
+        for file in (self._stderr, self._area):
+            if file is not None:
+                file.close()
+
+
+async def _end(process: Process) -> None:
+    if process.returncode is None and process.stdin is not None:
+        await process.stdin.aclose()
+        with anyio.move_on_after(_CLOSE_GRACE):
+            await process.wait()
+    await process.aclose()

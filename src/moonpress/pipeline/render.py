@@ -1,0 +1,251 @@
+"""Drawing pages in worker processes that may crash or hang without taking anything along.
+
+Owns the life of render workers: opening a document in one, hard limits of time and memory per
+page, replacing a worker that died, hung, grew or has drawn many pages. Never draws itself: see
+`moonpress.sources`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from moonpress.document import PageImage
+from moonpress.errors import (
+    InputCorrupt,
+    InputTooLarge,
+    MoonpressError,
+    PageError,
+    PageRangeError,
+    PageTimeout,
+    PageTooLarge,
+    PageUnrenderable,
+)
+from moonpress.processes import (
+    WorkerDied,
+    WorkerError,
+    WorkerFailure,
+    WorkerProcess,
+    WorkerTimeout,
+)
+from moonpress.sources.base import RenderRequest, SourceInfo
+from moonpress.sources.input_check import check_input
+
+_HOST = "moonpress.sources.host:SourceHost"
+_OUT_OF_MEMORY = ("out of memory", "bad_alloc", "cannot allocate memory")
+# What Linux does to the largest process when the machine has no memory left.
+_SIGKILL = -9
+
+
+@dataclass(frozen=True, slots=True)
+class RenderLimits:
+    """What drawing one document may cost this machine.
+
+    Attributes:
+        open_timeout: Seconds that opening the file may take.
+        page_timeout: Seconds that drawing one page may take.
+        memory: Bytes of address space that a worker may add to what it starts with (Linux).
+        pages_per_worker: A worker is replaced after so many pages, so that what libraries leak
+            does not add up.
+        growth: A worker is replaced when its resident memory has grown by so many bytes since
+            it opened the document.
+    """
+
+    open_timeout: float = 25.0
+    page_timeout: float = 25.0
+    memory: int = 3 << 30
+    pages_per_worker: int = 200
+    growth: int = 400 << 20
+
+
+@asynccontextmanager
+async def open_rendered(
+    source: str | Path | bytes, *, name: str, password: str | None, limits: RenderLimits
+) -> AsyncIterator[RenderedDocument]:
+    """Open a document in a worker process and end the process afterwards.
+
+    Args:
+        source: The file, or its bytes where there is no file.
+        name: What the user calls it, for messages.
+        password: Of an encrypted PDF.
+        limits: What it may cost.
+
+    Raises:
+        InputError: the file is missing, not a file, empty, of an unknown kind, encrypted, or
+            damaged so much that it cannot be opened (also when opening crashes or hangs).
+    """
+    if isinstance(source, str):
+        source = Path(source)
+    await anyio.to_thread.run_sync(check_input, source, name)
+    document = RenderedDocument(source, name=name, password=password, limits=limits)
+    try:
+        await document.open()
+        yield document
+    finally:
+        await document.aclose()
+
+
+class RenderedDocument:
+    """A document that is open in a worker process; made by `open_rendered`."""
+
+    def __init__(
+        self, source: Path | bytes, *, name: str, password: str | None, limits: RenderLimits
+    ) -> None:
+        self._source = source
+        self._name = name
+        self._password = password
+        self._limits = limits
+        self._lock = anyio.Lock()
+        self._worker: WorkerProcess | None = None
+        self._info: SourceInfo | None = None
+        self._pages_drawn = 0
+        self._resident_at_open = 0
+
+    @property
+    def info(self) -> SourceInfo:
+        """What is known of the file."""
+        if self._info is None:
+            raise RuntimeError("the document is not open")
+        return self._info
+
+    @property
+    def worker_pid(self) -> int | None:
+        """Process id of the present worker, for logs."""
+        return None if self._worker is None else self._worker.pid
+
+    async def open(self) -> None:
+        """Open the file for the first time.
+
+        Raises:
+            InputError: as `open_rendered` says.
+        """
+        try:
+            await self._ready_worker()
+        except WorkerTimeout as failure:
+            limit = self._limits.open_timeout
+            message = f"opening it takes longer than {limit:g} s"
+            raise InputCorrupt(message, file=self._name) from failure
+        except WorkerFailure as failure:
+            if _out_of_memory(failure):
+                message = f"opening it takes more than {_mib(self._limits.memory)} of memory"
+                raise InputTooLarge(message, file=self._name) from failure
+            message = f"the reader crashed when opening it ({_cause(failure)})"
+            raise InputCorrupt(message, file=self._name) from failure
+
+    async def page(self, number: int, request: RenderRequest) -> PageImage:
+        """Draw one page; calls that overlap are served one after the other.
+
+        Args:
+            number: Counted from 1.
+            request: How to draw it.
+
+        Raises:
+            PageRangeError: the document has no such page.
+            PageTimeout: drawing took longer than ``limits.page_timeout``.
+            PageTooLarge: drawing needs more memory or pixels than allowed.
+            PageUnrenderable: the page is damaged, or drawing it crashed the worker.
+        """
+        count = self.info.page_count
+        if not 1 <= number <= count:
+            raise PageRangeError(f"there is no page {number} of {count}", file=self._name)
+        async with self._lock:
+            try:
+                worker = await self._ready_worker()
+                image, resident = await worker.call(
+                    "page", number, request, timeout=self._limits.page_timeout
+                )
+            except WorkerFailure as failure:
+                await self.aclose()
+                raise self._page_error(failure, number) from failure
+            except MoonpressError as error:
+                raise self._on_page(error, number) from error
+            await self._recycle(resident)
+        drawn: PageImage = image
+        return drawn
+
+    async def aclose(self) -> None:
+        """End the worker."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.aclose()
+
+    async def _ready_worker(self) -> WorkerProcess:
+        """The worker with the file open in it; a new one when the last is gone."""
+        if self._worker is not None and self._worker.alive:
+            return self._worker
+        await self.aclose()
+        worker = WorkerProcess(_HOST, memory_limit=self._limits.memory)
+        known = None if self._info is None else self._info.sha256
+        try:
+            await self._start(worker)
+            self._info, self._resident_at_open = await worker.call(
+                "open",
+                self._source,
+                self._name,
+                self._password,
+                known,
+                timeout=self._limits.open_timeout,
+            )
+        except BaseException:
+            await worker.aclose()
+            raise
+        self._worker, self._pages_drawn = worker, 0
+        return worker
+
+    async def _start(self, worker: WorkerProcess) -> None:
+        try:
+            await worker.start()
+        except WorkerFailure as failure:
+            # Nothing is wrong with the file: Python itself does not come up here.
+            message = f"no process for drawing pages could be started ({_cause(failure)})"
+            raise MoonpressError(message, file=self._name) from failure
+
+    async def _recycle(self, resident: int) -> None:
+        self._pages_drawn += 1
+        grown = resident - self._resident_at_open > self._limits.growth
+        if grown or self._pages_drawn >= self._limits.pages_per_worker:
+            await self.aclose()
+
+    def _page_error(self, failure: WorkerFailure, number: int) -> PageError:
+        if isinstance(failure, WorkerTimeout):
+            limit = self._limits.page_timeout
+            message = f"drawing it takes longer than {limit:g} s"
+            return PageTimeout(message, file=self._name, page=number)
+        if _out_of_memory(failure):
+            message = f"drawing it takes more than {_mib(self._limits.memory)} of memory"
+            return PageTooLarge(message, file=self._name, page=number)
+        message = f"the renderer crashed on it ({_cause(failure)})"
+        return PageUnrenderable(message, file=self._name, page=number)
+
+    def _on_page(self, error: MoonpressError, number: int) -> MoonpressError:
+        """What the child raised, as an error of the page: the file may not open a second time."""
+        if isinstance(error, PageError):
+            return type(error)(error.message, file=self._name, page=number, hint=error.hint)
+        message = f"the file could not be opened again: {error.message}"
+        return PageUnrenderable(message, file=self._name, page=number, hint=error.hint)
+
+
+def _out_of_memory(failure: WorkerFailure) -> bool:
+    if isinstance(failure, WorkerError):
+        return failure.kind == "MemoryError"
+    if isinstance(failure, WorkerDied):
+        said = failure.stderr_tail.lower()
+        return failure.exit_code == _SIGKILL or any(mark in said for mark in _OUT_OF_MEMORY)
+    return False
+
+
+def _cause(failure: WorkerFailure) -> str:
+    """A few words for the user; the details stay in the chain of exceptions."""
+    if isinstance(failure, WorkerDied) and failure.exit_code is not None:
+        code = failure.exit_code
+        return f"signal {-code}" if code < 0 else f"exit status {code}"
+    return str(failure)
+
+
+def _mib(size: int) -> str:
+    return f"{size >> 20} MiB"

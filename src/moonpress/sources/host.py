@@ -1,0 +1,44 @@
+"""The object that lives in a render worker: one open source and its pages.
+
+Owns what the parent may call by name (see `moonpress.pipeline.render`). Never limits time or
+memory: the parent and the operating system do.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from moonpress.document import PageImage
+from moonpress.sources.base import RenderRequest, Source, SourceInfo
+from moonpress.sources.open import open_source
+
+_STATM = Path("/proc/self/statm")
+
+
+class SourceHost:
+    """Holds one source; every answer says how many bytes of memory the process occupies."""
+
+    def __init__(self) -> None:
+        self._source: Source | None = None
+
+    def open(
+        self, source: Path | bytes, name: str, password: str | None, sha256: str | None
+    ) -> tuple[SourceInfo, int]:
+        """Open a file; ``sha256`` is its digest where it is known already."""
+        self._source = open_source(source, name=name, password=password, sha256=sha256)
+        return self._source.info, _resident()
+
+    def page(self, number: int, request: RenderRequest) -> tuple[PageImage, int]:
+        """Draw a page of the open file."""
+        if self._source is None:
+            raise RuntimeError("no file is open")
+        return self._source.page(number, request), _resident()
+
+
+def _resident() -> int:
+    """Bytes of resident memory, 0 where the system does not tell."""
+    try:
+        return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
