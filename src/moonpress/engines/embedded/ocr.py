@@ -1,0 +1,98 @@
+"""Reading a picture of a page with the built-in recogniser, PP-OCRv6.
+
+Owns the way from pixels to lines. Never turns the page, never corrects text.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from moonpress.document import TextOrigin
+from moonpress.engines.embedded.detection import Detector, TextBox
+from moonpress.engines.embedded.recognition import LineReader, Reading, cut_line
+from moonpress.engines.embedded.types import Box, Line, Word
+
+Pixels = npt.NDArray[np.uint8]
+
+_SIDE = 1280
+_MIN_CONFIDENCE = 0.4
+
+
+class Recogniser:
+    """Detector and recogniser, loaded on first need and kept.
+
+    Args:
+        fast: Use the tiny networks instead of the small ones.
+        threads: Threads a network may use.
+    """
+
+    def __init__(self, *, fast: bool, threads: int) -> None:
+        letters: Path | None
+        if fast:
+            models = Path(str(files("moonpress.engines.embedded.models")))
+            detector, reader = models / "ppocrv6_tiny_det.onnx", models / "ppocrv6_tiny_rec.onnx"
+            letters = models / "ppocrv6_tiny_dict.txt"
+        else:
+            models = _rapidocr_models()
+            detector, reader = (
+                models / "PP-OCRv6_det_small.onnx",
+                models / "PP-OCRv6_rec_small.onnx",
+            )
+            letters = None
+        self._detector = Detector(detector, threads)
+        self._reader = LineReader(reader, letters, threads)
+
+    def read(self, pixels: Pixels) -> tuple[Line, ...]:
+        """All lines in ``pixels``, (H, W, 3) uint8 RGB, in no particular order."""
+        found = self._detector.find(pixels, _SIDE)
+        readings = self._reader.read([cut_line(pixels, b.corners) for b in found])
+        return tuple(
+            line_of(box, reading)
+            for box, reading in zip(found, readings, strict=True)
+            if reading.text.strip() and reading.confidence >= _MIN_CONFIDENCE
+        )
+
+
+def _rapidocr_models() -> Path:
+    """Folder of the networks that the rapidocr package carries; nothing of it is imported."""
+    spec = importlib.util.find_spec("rapidocr")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("rapidocr, which carries the text recogniser, is not installed")
+    return Path(spec.origin).parent / "models"
+
+
+def line_of(found: TextBox, reading: Reading) -> Line:
+    """A line from where it was found and what it says."""
+    left, top = found.corners.min(axis=0).tolist()
+    right, bottom = found.corners.max(axis=0).tolist()
+    box = Box(left, top, right, bottom)
+    return Line(
+        box=box,
+        text=" ".join(reading.text.split()),
+        confidence=reading.confidence,
+        origin=TextOrigin.OCR,
+        size=min(box.width, box.height) * 0.72,
+        words=_words(box, reading),
+    )
+
+
+def _words(box: Box, reading: Reading) -> tuple[Word, ...]:
+    """Words with boxes halfway between the characters that the recogniser placed."""
+    text, centres = reading.text, reading.centres
+    words = []
+    start = 0
+    for end in range(len(text) + 1):
+        if end < len(text) and not text[end].isspace():
+            continue
+        if end > start:
+            left = (centres[start - 1] + centres[start]) / 2 if start else 0.0
+            right = (centres[end - 1] + centres[end]) / 2 if end < len(text) else 1.0
+            x0, x1 = box.x0 + left * box.width, box.x0 + right * box.width
+            words.append(Word(Box(x0, box.y0, x1, box.y1), text[start:end]))
+        start = end + 1
+    return tuple(words)

@@ -1,0 +1,164 @@
+"""Which words of a page stand in one line: rows by baseline, cut at gutters.
+
+Owns the cutting of rows. Never looks at single characters or at fonts.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from moonpress.engines.embedded.types import Box
+
+# Widths in units of the letter size (em).
+_WORD_GAP = 0.55  # a gap up to this is a word space, however the neighbours stand
+_WIDE_GAP = 2.2  # a gap above this always ends a line
+_CLEAR = 0.4  # white that a gutter keeps over all its rows
+_REACH = 20.0  # how far from a gap its row must have words to count as standing on both sides
+_PITCH = 3.2  # rows further apart than this have nothing to do with each other
+
+_MARKER = re.compile(
+    r"^(?:[•▪◦◻➢✓‣·*–—-]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z][.)]|[0-9]+(?:\.[0-9]+)+\.?)$"
+)
+
+
+class Span(NamedTuple):
+    """A word in pixels, with the range of glyphs it is made of."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    size: float
+    base: float
+    text: str
+    start: int
+    end: int
+
+
+def split_rows(spans: Sequence[Span], walls: Sequence[Box]) -> list[list[Span]]:
+    """Group words into lines, each sorted from left to right.
+
+    Args:
+        spans: The words of a page.
+        walls: Upright rulings; a line never runs on through one.
+    """
+    rows = [_Row(sorted(row, key=lambda s: s.x0)) for row in _rows(spans)]
+    lines: list[list[Span]] = []
+    for number, row in enumerate(rows):
+        line: list[Span] = []
+        reach = 0.0
+        for span in row.spans:
+            if line:
+                gap = _Gap(reach, span.x0, max(line[-1].size, span.size))
+                if _walled(gap, span, walls) or _cut(rows, number, line, gap):
+                    lines.append(line)
+                    line = []
+            line.append(span)
+            reach = span.x1 if len(line) == 1 else max(reach, span.x1)
+        lines.append(line)
+    return lines
+
+
+class _Gap(NamedTuple):
+    """White between two words of a row, and the letter size there."""
+
+    left: float
+    right: float
+    size: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+
+class _Row:
+    """Words on one baseline, sorted from left to right."""
+
+    __slots__ = ("base", "ends", "spans", "starts")
+
+    def __init__(self, spans: list[Span]) -> None:
+        self.spans = spans
+        self.base = spans[0].base
+        self.starts = [s.x0 for s in spans]
+        self.ends = [s.x1 for s in spans]
+
+
+def _rows(spans: Sequence[Span]) -> list[list[Span]]:
+    """Cluster words by baseline over the whole width of the page."""
+    rows: list[list[Span]] = []
+    top = size = 0.0
+    for span in sorted(spans, key=lambda s: s.base):
+        if rows and span.base - top < 0.36 * min(size, span.size):
+            rows[-1].append(span)
+        else:
+            rows.append([span])
+            top, size = span.base, span.size
+    return rows
+
+
+def _walled(gap: _Gap, span: Span, walls: Sequence[Box]) -> bool:
+    """Whether an upright ruling stands in the gap before ``span``."""
+    middle = span.base - 0.3 * span.size
+    return any(gap.left - 1 <= w.x0 <= gap.right + 1 and w.y0 <= middle <= w.y1 for w in walls)
+
+
+def _cut(rows: Sequence[_Row], number: int, line: Sequence[Span], gap: _Gap) -> bool:
+    """Whether the line ends at ``gap``."""
+    size = gap.size
+    if gap.width <= _WORD_GAP * size:
+        return False
+    if len(line) == 1 and _MARKER.match(line[0].text) and gap.width < 3 * size:
+        return False
+    if gap.width > _WIDE_GAP * size:
+        return True
+    clear, aligned = _corridor(rows, number, gap)
+    needed = 3 if gap.width < size else 2 if gap.width < 1.6 * size else 1
+    return clear >= needed or (clear >= 2 and aligned >= 2)
+
+
+def _corridor(rows: Sequence[_Row], number: int, gap: _Gap) -> tuple[int, int]:
+    """Rows above and below that leave a gap white and have words on both its sides.
+
+    Returns:
+        How many such rows there are, up to four each way, and in how many of them the word right
+        of the gap begins where ours does.
+    """
+    clear = aligned = 0
+    for step in (-1, 1):
+        for both, start in _white_rows(rows, number, step, gap):
+            clear += both
+            aligned += both and abs(start - gap.right) < 0.15 * gap.size
+    return clear, aligned
+
+
+def _white_rows(
+    rows: Sequence[_Row], number: int, step: int, gap: _Gap
+) -> Iterator[tuple[bool, float]]:
+    """Walk away from a gap until a row closes it.
+
+    Yields:
+        For each row, whether it has words on both sides, and where the right one begins.
+    """
+    left, right, size = gap
+    base = rows[number].base
+    at, seen = number + step, 0
+    while 0 <= at < len(rows) and seen < 4 and abs(rows[at].base - base) < _PITCH * size:
+        row = rows[at]
+        after = bisect_left(row.starts, (left + right) / 2)
+        # The white of this row around the middle of ours.
+        end = max(row.ends[:after], default=float("-inf"))
+        start = row.starts[after] if after < len(row.starts) else float("inf")
+        near_left = left - end < _REACH * size
+        near_right = start - right < _REACH * size
+        if near_left or near_right:
+            left, right = max(left, end), min(right, start)
+            if right - left < _CLEAR * size:
+                return
+            both = near_left and near_right
+            seen += both
+            base = row.base
+            yield both, start
+        at += step
