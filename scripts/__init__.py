@@ -1,0 +1,1 @@
+"""Tools for working on Moonpress; none of them is installed with it."""
