@@ -1,0 +1,206 @@
+"""Rows of a table where no lines part them.
+
+Owns the choice between "every line of text is a row" and "rows hold several lines". Never looks at
+ruling lines or columns' positions beyond the boundaries it is given.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from moonpress.engines.embedded.table_cells import Token, is_number, joined, text_rows
+
+# Lines of one cell are set tighter than rows: one pitch must exceed the other by this factor.
+_PITCH_JUMP = 1.25
+_WIDEST_TIGHT = 1.7
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The words of one column at one height."""
+
+    column: int
+    y0: float
+    y1: float
+    x1: float
+    text: str
+
+    @property
+    def middle(self) -> float:
+        return (self.y0 + self.y1) / 2
+
+
+def row_cuts(tokens: Sequence[Token], xs: Sequence[float], size: float) -> list[float]:
+    """Heights between the rows of ``tokens``.
+
+    Args:
+        tokens: Words of an area that no line crosses.
+        xs: Column boundaries, ascending, outer ones included.
+        size: Usual letter size in pixels.
+    """
+    lines = _column_lines(tokens, xs)
+    blocks = _blocks(lines, size)
+    if blocks is None or not _plausible(blocks):
+        blocks = _continued(lines, tokens, xs)
+    spans = sorted((min(b.y0 for b in block), max(b.y1 for b in block)) for block in blocks)
+    return [(max(e for _, e in spans[:k]) + spans[k][0]) / 2 for k in range(1, len(spans))]
+
+
+def rows_are_lines(tokens: Sequence[Token], xs: Sequence[float]) -> bool:
+    """Whether figures stand below each other in ``tokens``: a figure never runs over two lines."""
+    stacked: dict[int, int] = defaultdict(int)
+    for line in _column_lines(tokens, xs):
+        if is_number(line.text) and any(c.isdigit() for c in line.text):
+            stacked[line.column] += 1
+    return any(count >= 2 for count in stacked.values())
+
+
+def _column_lines(tokens: Sequence[Token], xs: Sequence[float]) -> list[_Line]:
+    columns: dict[int, list[Token]] = defaultdict(list)
+    for token in tokens:
+        columns[bisect_right(xs, (token.box.x0 + token.box.x1) / 2)].append(token)
+    return [
+        _Line(
+            column,
+            min(t.box.y0 for t in row),
+            max(t.box.y1 for t in row),
+            max(t.box.x1 for t in row),
+            joined(row),
+        )
+        for column, members in columns.items()
+        for row in text_rows(members)
+    ]
+
+
+def _blocks(lines: Sequence[_Line], size: float) -> list[list[_Line]] | None:
+    """Group lines into rows by two pitches: tight within a cell, wide between rows.
+
+    ``None`` when there is only one pitch.
+    """
+    columns: dict[int, list[_Line]] = defaultdict(list)
+    for line in sorted(lines, key=lambda n: n.middle):
+        columns[line.column].append(line)
+    pitches = sorted(
+        (b.middle - a.middle) / size
+        for column in columns.values()
+        for a, b in itertools.pairwise(column)
+    )
+    jump = next(
+        (
+            (a + b) / 2
+            for a, b in itertools.pairwise(pitches)
+            if b > _PITCH_JUMP * a and a <= _WIDEST_TIGHT
+        ),
+        None,
+    )
+    if jump is None or pitches[0] > _WIDEST_TIGHT:
+        return None
+    groups: list[list[_Line]] = []
+    for column in columns.values():
+        for index, line in enumerate(column):
+            if index and (line.middle - column[index - 1].middle) / size < jump:
+                groups[-1].append(line)
+            else:
+                groups.append([line])
+    return _overlapping(groups)
+
+
+def _overlapping(groups: Sequence[list[_Line]]) -> list[list[_Line]]:
+    """Join groups whose heights overlap."""
+    rows: list[list[_Line]] = []
+    bottom = float("-inf")
+    for group in sorted(groups, key=lambda g: g[0].y0):
+        height = group[0].y1 - group[0].y0
+        if rows and group[0].y0 < bottom - 0.2 * height:
+            rows[-1] += group
+        else:
+            rows.append(list(group))
+            bottom = float("-inf")
+        bottom = max(bottom, group[-1].y1)
+    return rows
+
+
+def _plausible(blocks: Sequence[Sequence[_Line]]) -> bool:
+    """Whether blocks can be rows: no stacked figures, and not all columns equally many lines."""
+    even = uneven = 0
+    for block in blocks:
+        counts: dict[int, int] = defaultdict(int)
+        figures: dict[int, int] = defaultdict(int)
+        for line in block:
+            counts[line.column] += 1
+            figures[line.column] += is_number(line.text)
+        if any(f >= 2 for f in figures.values()):
+            return False
+        if max(counts.values()) >= 2:
+            if len(counts) >= 2 and min(counts.values()) == max(counts.values()):
+                even += 1
+            else:
+                uneven += 1
+    return uneven >= even
+
+
+def _continued(
+    lines: Sequence[_Line], tokens: Sequence[Token], xs: Sequence[float]
+) -> list[list[_Line]]:
+    """One row for each line of text, except lines that only continue text of the row above."""
+    heights = [(min(t.box.y0 for t in r), max(t.box.y1 for t in r)) for r in text_rows(tokens)]
+    rows: list[list[_Line]] = [[] for _ in heights]
+    for line in lines:
+        nearest = min(range(len(heights)), key=lambda k: abs(sum(heights[k]) / 2 - line.middle))
+        rows[nearest].append(line)
+    rows = _without_straddlers([r for r in rows if r])
+    merged: list[list[_Line]] = []
+    last: list[_Line] = []
+    for row in rows:
+        if merged and _continues(last, row, xs):
+            merged[-1] += row
+        else:
+            merged.append(list(row))
+        last = row
+    return merged
+
+
+def _without_straddlers(rows: list[list[_Line]]) -> list[list[_Line]]:
+    """Drop rows that stand between two others that touch: cells over both of these."""
+    kept = []
+    for index, row in enumerate(rows):
+        if 0 < index < len(rows) - 1:
+            above, below = rows[index - 1], rows[index + 1]
+            top, bottom = min(n.y0 for n in row), max(n.y1 for n in row)
+            used = {n.column for n in above} | {n.column for n in below}
+            if (
+                max(n.y1 for n in above) > top + 1
+                and min(n.y0 for n in below) < bottom - 1
+                and not used & {n.column for n in row}
+            ):
+                continue
+        kept.append(row)
+    return kept
+
+
+def _continues(above: Sequence[_Line], row: Sequence[_Line], xs: Sequence[float]) -> bool:
+    """Whether ``row`` holds nothing but second lines of cells of ``above``."""
+    upper = {n.column: n for n in above}
+    first = min(upper)
+    if any(is_number(n.text) or n.column not in upper for n in row):
+        return False
+    if first in {n.column for n in row}:
+        return False
+    pitch = min(n.middle - upper[n.column].middle for n in row)
+    tallest = max(n.y1 - n.y0 for n in row)
+    return pitch < 1.6 * tallest and all(
+        not is_number(upper[n.column].text) and _was_full(upper[n.column], n, xs) for n in row
+    )
+
+
+def _was_full(above: _Line, line: _Line, xs: Sequence[float]) -> bool:
+    """Whether the first word of ``line`` would not have fitted after ``above``."""
+    if line.column >= len(xs):
+        return True
+    letter = (above.y1 - above.y0) / 2
+    word = len(line.text.split()[0]) * letter
+    return above.x1 + word > xs[line.column] - letter

@@ -1,0 +1,122 @@
+"""Ruling lines of a page: drawn by a PDF, or found in the pixels of a scan.
+
+Owns how lines are told apart, joined and clustered. Never decides what is a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from moonpress.engines.embedded.types import Box
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Lines of one area; thin boxes, collinear pieces joined."""
+
+    horizontal: tuple[Box, ...] = ()
+    vertical: tuple[Box, ...] = ()
+
+
+def tolerance_of(width: int) -> float:
+    """How far apart, in pixels, lines may be that are meant to meet on a page this wide."""
+    return max(3.0, width / 330)
+
+
+def rules_of(boxes: Iterable[Box], tolerance: float) -> Rules:
+    """Sort thin boxes into horizontal and vertical lines and join the pieces of each."""
+    horizontal, vertical = [], []
+    for box in boxes:
+        width, height = box.width, box.height
+        if width > 3 * max(height, 1.0) and height <= 3 * tolerance:
+            horizontal.append(box)
+        elif height > 3 * max(width, 1.0) and width <= 3 * tolerance:
+            vertical.append(box)
+    turned = [Box(b.y0, b.x0, b.y1, b.x1) for b in vertical]
+    joined = [Box(b.y0, b.x0, b.y1, b.x1) for b in _joined(turned, tolerance)]
+    return Rules(tuple(_joined(horizontal, tolerance)), tuple(joined))
+
+
+def _joined(lines: Sequence[Box], tolerance: float) -> list[Box]:
+    """Join horizontal lines that continue each other at one height."""
+    done: list[Box] = []
+    for line in sorted(lines, key=lambda b: (b.x0, b.y0)):
+        middle = (line.y0 + line.y1) / 2
+        for index in range(len(done) - 1, -1, -1):
+            other = done[index]
+            if (
+                abs((other.y0 + other.y1) / 2 - middle) <= tolerance
+                and line.x0 <= other.x1 + tolerance
+            ):
+                done[index] = other.union(line)
+                break
+        else:
+            done.append(line)
+    return done
+
+
+def rules_within(rules: Rules, box: Box, tolerance: float) -> Rules:
+    """Those parts of lines that lie in ``box``; slivers at its edge are dropped."""
+    wide = Box(box.x0 - tolerance, box.y0 - tolerance, box.x1 + tolerance, box.y1 + tolerance)
+
+    def clip(lines: Iterable[Box], *, across: bool) -> tuple[Box, ...]:
+        parts = []
+        for b in lines:
+            part = Box(
+                max(b.x0, wide.x0), max(b.y0, wide.y0), min(b.x1, wide.x1), min(b.y1, wide.y1)
+            )
+            length = part.width if across else part.height
+            if part.x1 >= part.x0 and part.y1 >= part.y0 and length > 3 * tolerance:
+                parts.append(part)
+        return tuple(parts)
+
+    return Rules(clip(rules.horizontal, across=True), clip(rules.vertical, across=False))
+
+
+def clusters(values: Iterable[float], tolerance: float) -> list[float]:
+    """Means of groups of values whose neighbours are at most ``tolerance`` apart, ascending."""
+    groups: list[list[float]] = []
+    for value in sorted(values):
+        if groups and value - groups[-1][-1] <= tolerance:
+            groups[-1].append(value)
+        else:
+            groups.append([value])
+    return [sum(g) / len(g) for g in groups]
+
+
+def rules_in_pixels(pixels: npt.NDArray[np.uint8]) -> tuple[Box, ...]:
+    """Find straight horizontal and vertical lines in a picture.
+
+    Args:
+        pixels: (H, W, 3) uint8 RGB of an upright, deskewed page.
+
+    Returns:
+        Thin boxes in pixels. Letters are shorter than the least length looked for; lines thicker
+        than a hundredth of the page are taken for bars and left out.
+    """
+    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
+    ink = cv2.adaptiveThreshold(
+        grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 25, 12
+    )
+    width = grey.shape[1]
+    thickest = max(6, width // 100)
+    # A rule that is still a little skewed crosses several rows of pixels: thicken it first.
+    found = []
+    for across in (True, False):
+        thick = (1, 3) if across else (3, 1)
+        length = max(40, width // 35) if across else max(30, width // 45)
+        shape = (length, 1) if across else (1, length)
+        bridged = cv2.dilate(ink, cv2.getStructuringElement(cv2.MORPH_RECT, thick))
+        kept = cv2.morphologyEx(
+            bridged, cv2.MORPH_OPEN, cv2.getStructuringElement(cv2.MORPH_RECT, shape)
+        )
+        count, _, stats, _ = cv2.connectedComponentsWithStats(kept, connectivity=8)
+        for x, y, w, h, _area in stats[1:count]:
+            if (h if across else w) <= thickest:
+                found.append(Box(float(x), float(y), float(x + w), float(y + h)))
+    return tuple(found)
