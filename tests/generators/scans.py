@@ -76,7 +76,7 @@ def as_scan(
     pixels = np.ascontiguousarray(np.rot90(pixels, k=-(rotate // 90) % 4))
     buffer = io.BytesIO()
     quality = wear.quality if wear else 92
-    options = {"quality": quality} if codec == "jpeg" else {}
+    options = {"quality": quality} if codec == "jpeg" else {"compress_level": 1}
     Image.fromarray(pixels).save(buffer, codec.upper(), dpi=(dpi, dpi), **options)
     return buffer.getvalue()
 
