@@ -37,6 +37,12 @@ class ProblemCode(StrEnum):
     TABLE_UNCERTAIN = "table-uncertain"
     PICTURE_TRUNCATED = "picture-truncated"
     DOWNSCALED = "downscaled"
+    BOX_MISSING = "box-missing"
+    BOX_MALFORMED = "box-malformed"
+    LABEL_UNKNOWN = "label-unknown"
+    TEXT_OUTSIDE_BLOCK = "text-outside-block"
+    BLOCK_UNCLOSED = "block-unclosed"
+    STRAY_TAG = "stray-tag"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ pixels or models itself; see `moonpress.engines.embedded.reader` for the work.
 from __future__ import annotations
 
 import os
+from typing import get_args
 
 import anyio
 
@@ -26,13 +27,14 @@ _DEFAULT_WORKERS_AT_MOST = 4
 
 def create(options: EngineOptions) -> EmbeddedEngine:
     """Make the engine from a user's options (the entry point's target)."""
-    try:
-        ocr = OcrMode(options.ocr)
-    except ValueError:
+    modes: dict[str, OcrMode] = {mode: mode for mode in get_args(OcrMode)}
+    if options.ocr not in modes:
         raise UnknownName(
-            f"no OCR mode is called {options.ocr!r}", hint=f"Choose among {', '.join(OcrMode)}"
-        ) from None
-    settings = EmbeddedSettings(fast=options.fast, languages=options.languages, ocr=ocr)
+            f"no OCR mode is called {options.ocr!r}", hint=f"Choose among {', '.join(modes)}"
+        )
+    settings = EmbeddedSettings(
+        fast=options.fast, languages=options.languages, ocr=modes[options.ocr]
+    )
     workers = options.workers or min(os.cpu_count() or 1, _DEFAULT_WORKERS_AT_MOST)
     return EmbeddedEngine(settings, workers=workers, page_timeout=options.page_timeout)
 
