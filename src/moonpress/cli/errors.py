@@ -101,7 +101,7 @@ def _tell_error(error: BaseException, subject: str, voice: Voice) -> int:
 
 def _tell_bug(error: BaseException, subject: str, voice: Voice) -> int:
     event("bug", level=logging.ERROR, error=error, document=subject, exit_code=BUG)
-    cause = " ".join(f"{type(error).__name__}: {error}".split())
+    cause = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(":.")
     advice = "Please report it together with what --verbose prints"
     voice.say(f"error: {printable(subject)}: a bug in Moonpress: {cause}. {advice} [bug]")
     return BUG

@@ -6,7 +6,6 @@ exit code: see `moonpress.cli.errors`.
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -60,6 +59,8 @@ def run_interruptible(work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Resu
         KeyboardInterrupt: Ctrl-C.
         Stopped: another signal that `stopping_on_signals` handles.
     """
+    import asyncio
+
     received: list[int] = []
     handled = [number for number in _SIGNALS if signal.getsignal(number) is _stop]
 

@@ -56,6 +56,8 @@ def chandra_pdf(
     _version: o.Version = False,
 ) -> None:
     """Read a PDF or a picture into Markdown, HTML, JSON or plain text."""
+    if pages is not None and page_range is not None:
+        raise typer.BadParameter("it is another name of --pages", param_hint="--page-range")
     voice = Voice(quiet=quiet, verbose=verbose, json_logs=json_logs)
 
     def work() -> int:

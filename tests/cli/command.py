@@ -1,0 +1,109 @@
+"""Running the installed ``chandra-pdf`` as a user does, with an engine that follows a script.
+
+Owns the subprocess and the plug-in package of the scripted engine. Never looks into the process.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+COMMAND = Path(sys.executable).parent / "chandra-pdf"
+
+_PLUGIN = """
+import os
+from moonpress.engines.fake import FakeEngine
+from moonpress.errors import BadOutput, EngineUnavailable
+
+def create(options):
+    if os.environ.get("SCRIPTED_ABSENT"):
+        raise EngineUnavailable("the server does not answer", hint="Start it")
+    failures = {}
+    for kind, name in ((BadOutput, "SCRIPTED_BAD"), (EngineUnavailable, "SCRIPTED_GONE"),
+                       (ZeroDivisionError, "SCRIPTED_BUG")):
+        for number in os.environ.get(name, "").split():
+            failures[int(number)] = kind("as the script says")
+    delay = float(os.environ.get("SCRIPTED_DELAY", "0"))
+    return FakeEngine(capacity=options.workers or 1, delay=delay, failures=failures)
+"""
+_DIST_INFO = {
+    "METADATA": "Metadata-Version: 2.1\nName: scripted-engine\nVersion: 1\n",
+    "entry_points.txt": "[moonpress.engines]\nscripted = scripted_engine:create\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a run ended."""
+
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def line(self) -> str:
+        """The one line on standard error; fails when there is another number of lines."""
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        return lines[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Chandra:
+    """The command in a folder of its own."""
+
+    folder: Path
+    env: dict[str, str]
+
+    def __call__(
+        self, *arguments: str | Path, stdin: bytes = b"", timeout: float = 30.0, **env: str
+    ) -> Result:
+        """Run to the end; what takes longer than ``timeout`` seconds fails the test."""
+        return self._run(arguments, stdin, timeout, env)
+
+    def scripted(self, *arguments: str | Path, stdin: bytes = b"", **env: str) -> Result:
+        """Run with the scripted engine."""
+        return self._run(arguments, stdin, 30.0, {"MOONPRESS_ENGINE": "scripted", **env})
+
+    def _run(
+        self,
+        arguments: Sequence[str | Path],
+        stdin: bytes,
+        timeout: float,
+        env: Mapping[str, str],
+    ) -> Result:
+        done = subprocess.run(
+            [COMMAND, *arguments],
+            input=stdin,
+            capture_output=True,
+            cwd=self.folder,
+            env={**self.env, **env},
+            timeout=timeout,
+            check=False,
+        )
+        err = done.stderr.decode(errors="replace")
+        assert "Traceback" not in err, err
+        return Result(done.returncode, done.stdout, err)
+
+    def files(self) -> set[str]:
+        """Every file and folder there is in the folder now."""
+        return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
+
+
+def install_scripted_engine(folder: Path) -> None:
+    """Put the plug-in where ``PYTHONPATH`` can name it, as any third party's package."""
+    info = folder / "scripted_engine-1.dist-info"
+    info.mkdir(parents=True)
+    for name, text in _DIST_INFO.items():
+        (info / name).write_text(text)
+    (folder / "scripted_engine.py").write_text(_PLUGIN)
+
+
+def clean_environment(plugins: Path) -> dict[str, str]:
+    """Our environment without settings of the person who runs the tests."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MOONPRESS_", "SCRIPTED_"))}
+    return {**kept, "PYTHONPATH": str(plugins), "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
