@@ -99,6 +99,13 @@ def text_rows(tokens: Iterable[Token]) -> list[list[Token]]:
             rows.append([token])
             spans.append((token.box.y0, token.box.y1))
         else:
+            # The row stands at the mean of its words: boxes of scanned words are ragged.
+            count = len(rows[best])
+            top, bottom = spans[best]
+            spans[best] = (
+                (top * count + token.box.y0) / (count + 1),
+                (bottom * count + token.box.y1) / (count + 1),
+            )
             rows[best].append(token)
     for row in rows:
         row.sort(key=lambda t: t.box.x0)

@@ -131,6 +131,19 @@ def _runs(mask: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def _rows_beside(chunks: Sequence[Chunk], x: float) -> int:
-    """How many rows have text on both sides of ``x``."""
-    left = {c.row for c in chunks if c.box.x1 <= x}
-    return len(left & {c.row for c in chunks if c.box.x0 >= x})
+    """How many chunks on one side of ``x`` have text beside them, on the side with fewer.
+
+    A cell over two rows stands between the lines of its neighbours, so touching is enough.
+    """
+
+    def heights(boxes: Sequence[Box]) -> npt.NDArray[np.float64]:
+        return np.array([(b.y0, b.y1) for b in boxes], dtype=np.float64).reshape(-1, 2)
+
+    left = heights([c.box for c in chunks if c.box.x1 <= x])
+    right = heights([c.box for c in chunks if c.box.x0 >= x])
+    beside = np.minimum(left[:, None, 1], right[None, :, 1]) > np.maximum(
+        left[:, None, 0], right[None, :, 0]
+    )
+    if not beside.size:
+        return 0
+    return int(min(beside.any(axis=1).sum(), beside.any(axis=0).sum()))

@@ -112,11 +112,16 @@ def _rows(scene: Scene, xs: Boundaries) -> Boundaries:
     )
     bands: list[list[Token]] = [[] for _ in range(len(fixed.at) + 1)]
     for token in scene.tokens:
-        bands[bisect_right(fixed.at, token.middle)].append(token)
+        # Words on a line belong to a cell over both of its sides.
+        inset = token.box.height / 4
+        if bisect_right(fixed.at, token.box.y0 + inset) == bisect_right(
+            fixed.at, token.box.y1 - inset
+        ):
+            bands[bisect_right(fixed.at, token.middle)].append(token)
     at, ruled = list(fixed.at), list(fixed.ruled)
-    latticed = _is_lattice(xs) and len(fixed.at) > 3
+    ruled_rows = len(fixed.at) > (3 if _is_lattice(xs) else 5)
     for band in bands:
-        if not band or (latticed and not rows_are_lines(band, xs.at)):
+        if not band or (ruled_rows and not rows_are_lines(band, xs.at)):
             continue
         for y in row_cuts(band, xs.at, scene.size):
             index = bisect_right(at, y)
