@@ -106,4 +106,5 @@ def install_scripted_engine(folder: Path) -> None:
 def clean_environment(plugins: Path) -> dict[str, str]:
     """Our environment without settings of the person who runs the tests."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("MOONPRESS_", "SCRIPTED_"))}
-    return {**kept, "PYTHONPATH": str(plugins), "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
+    path = os.pathsep.join(filter(None, (str(plugins), os.environ.get("PYTHONPATH"))))
+    return {**kept, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "100"}

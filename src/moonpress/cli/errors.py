@@ -55,11 +55,9 @@ def _translated(work: Callable[[], int], subject: str, voice: Voice) -> int:
         return _tell_stop(subject, voice, f"stopped by {name}", stop.signal_number)
     except KeyboardInterrupt:
         return _tell_stop(subject, voice, "stopped by Ctrl-C", signal.SIGINT)
-    except BrokenPipeError:
-        # Whoever reads our output has seen enough, as in ``chandra-pdf a.pdf -o - | head``.
-        _forget_standard_output()
-        return _BY_SIGNAL + signal.SIGPIPE
     except Exception as error:  # noqa: BLE001 - the edge of the command
+        if _reader_is_gone(error):
+            return _BY_SIGNAL + signal.SIGPIPE
         return _tell_error(root_cause(error), subject, voice)
 
 
@@ -114,8 +112,14 @@ def _tell_stop(subject: str, voice: Voice, cause: str, number: int) -> int:
     return code
 
 
-def _forget_standard_output() -> None:
-    """Python would complain at exit when it flushes what is left for a closed pipe."""
+def _reader_is_gone(error: BaseException | None) -> bool:
+    """Whether whoever reads our output has seen enough, as in ``chandra-pdf a.pdf -o - | head``."""
+    while error is not None and not isinstance(error, BrokenPipeError):
+        error = error.__cause__
+    if error is None or sys.stdout is None:
+        return False
+    # Python would complain at exit when it flushes what is left for the closed pipe.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
+    return True

@@ -6,8 +6,10 @@ Owns the order of the steps and the exit code. Never parses options and never wo
 from __future__ import annotations
 
 import sys
+import tempfile
 import time
-from contextlib import aclosing
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +21,8 @@ from moonpress.document import Delimiters, Document, RenderOptions
 from moonpress.engines.registry import EngineOptions, create_engine
 from moonpress.errors import InputUnreadable, UsageError
 from moonpress.outputs.figures import FigureCrops
-from moonpress.outputs.targets import check_writable, resolve_targets
-from moonpress.outputs.writer import staged_crops, write_document
+from moonpress.outputs.targets import Targets, check_writable, resolve_targets
+from moonpress.outputs.writer import write_document
 from moonpress.pipeline.convert import ConvertSettings, Observer, convert_document
 
 _STANDARD_STREAM = "-"
@@ -70,7 +72,7 @@ def read_to_files(request: PdfRequest, voice: Voice) -> int:
         raise UsageError("standard output is closed", hint="Name a file with --output")
     check_writable(targets)
     source = _standard_input() if piped else Path(request.file)
-    with staged_crops(targets) as crops:
+    with _crops_for(targets) as crops:
         with watching(name, voice) as observer:
             document = run_interruptible(lambda: _read(request, source, name, observer, crops))
         tell_pages(document, voice)
@@ -79,6 +81,16 @@ def read_to_files(request: PdfRequest, voice: Voice) -> int:
             written = write_document(document, targets, crops, _render_options(request))
             tell_written(document, written, time.perf_counter() - began, voice)
     return code
+
+
+@contextmanager
+def _crops_for(targets: Targets) -> Iterator[FigureCrops | None]:
+    """A place for crops while pages are read; ``None`` when the results hold no figures."""
+    if targets.figures is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="moonpress-") as folder:
+        yield FigureCrops(Path(folder))
 
 
 def _standard_input() -> bytes:
