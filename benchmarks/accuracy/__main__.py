@@ -28,14 +28,16 @@ def main() -> None:
     options = _parser().parse_args()
     known = runners()
     target = options.out / f"{options.corpus}.json"
-    results = report.load(target)
     for name in options.engine:
         runner = known[name]
         if not runner.python:
             sys.exit(f"{name}: name its Python with MOONPRESS_{runner.module.upper()}")
-        with EngineProcess(runner, options.out / "cache", options.page_timeout) as engine:
+        cache, warm_up = options.out / "cache", corpora.warm_up(options.out / "warm-up")
+        with EngineProcess(runner, cache, options.page_timeout, warm_up) as engine:
             measured = _measure(options, engine)
         entry = {"version": engine.version, "licence": runner.licence, "date": report.today()}
+        # Read only now: another run may have written its engine meanwhile.
+        results = report.load(target)
         results["engines"][name] = {**entry, **measured}
         report.save(target, options.corpus, results)
     sys.stdout.write(target.with_suffix(".md").read_text(encoding="utf-8"))

@@ -15,6 +15,7 @@ from typing import Any
 
 from benchmarks.accuracy.cases import Case, Truth
 from moonpress.document import BlockKind
+from tests.generators import as_scan, tables
 from tests.generators.catalogue import Sample, samples
 
 # Truth that was itself made by a program and not proof-read says how alike two programs are.
@@ -37,6 +38,16 @@ def generated(folder: Path) -> list[Case]:
             Case(path.name, _generated_group(sample), path, (1,), _generated_truth(sample), script)
         )
     return cases
+
+
+def warm_up(folder: Path) -> list[Path]:
+    """A born-digital table and a scan, which between them make an engine load all it has."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page = tables.table_page(tables.TableSpec(seed=99))
+    files = {"digital.pdf": page.pdf, "scan.png": as_scan(page, 150)}
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return [folder / name for name in files]
 
 
 def documents(shared: Path) -> list[Case]:

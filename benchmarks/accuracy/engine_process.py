@@ -13,7 +13,7 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -33,14 +33,18 @@ class EngineProcess:
         runner: Which.
         cache: Folder of readings.
         time_limit: Seconds that one page may take.
+        warm_up: Files read and forgotten first, so that loading models is nobody's page time.
     """
 
-    def __init__(self, runner: Runner, cache: Path, time_limit: float) -> None:
+    def __init__(
+        self, runner: Runner, cache: Path, time_limit: float, warm_up: Sequence[Path] = ()
+    ) -> None:
         self.runner = runner
         self.version = runner.version()
         self._cache = cache / runner.name
         self._cache.mkdir(parents=True, exist_ok=True)
         self._limit = time_limit
+        self._warm_up = tuple(warm_up)
         self._child: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -80,6 +84,13 @@ class EngineProcess:
         return digest.hexdigest()[:32]
 
     def _ask(self, path: Path, page: int) -> Reading:
+        if self._child is None:
+            self._start()
+            for warm in self._warm_up:
+                self._request(warm, 1)
+        return self._request(path, page)
+
+    def _request(self, path: Path, page: int) -> Reading:
         child = self._child or self._start()
         if child.stdin is None or child.stdout is None:
             raise RuntimeError("the child has no pipes")
@@ -90,7 +101,7 @@ class EngineProcess:
         except BrokenPipeError:
             line = ""
         if line is None:
-            self._end()
+            self._end(grace=0.0)
             return Reading("", self._limit, self._limit, 0.0, f"over {self._limit:.0f} s")
         if not line:
             self._end()
@@ -129,17 +140,17 @@ class EngineProcess:
         )
         return self._child
 
-    def _end(self) -> None:
+    def _end(self, *, grace: float = 5.0) -> None:
         """Close the child's input, wait a moment, then kill its whole process group."""
         child, self._child = self._child, None
         if child is None:
             return
-        if child.stdin is not None:
-            child.stdin.close()
-        try:
-            child.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            sys.stderr.write(f"{self.runner.name}: killed\n")
+        for pipe in (child.stdin, child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(timeout=grace)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
