@@ -137,7 +137,9 @@ def _rows_beside(chunks: Sequence[Chunk], x: float) -> int:
     """
 
     def heights(boxes: Sequence[Box]) -> npt.NDArray[np.float64]:
-        return np.array([(b.y0, b.y1) for b in boxes], dtype=np.float64).reshape(-1, 2)
+        slack = [b.height / 8 for b in boxes]
+        pairs = [(b.y0 - s, b.y1 + s) for b, s in zip(boxes, slack, strict=True)]
+        return np.array(pairs, dtype=np.float64).reshape(-1, 2)
 
     left = heights([c.box for c in chunks if c.box.x1 <= x])
     right = heights([c.box for c in chunks if c.box.x0 >= x])

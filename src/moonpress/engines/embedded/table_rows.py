@@ -17,6 +17,9 @@ from moonpress.engines.embedded.table_cells import Token, is_number, joined, tex
 # Lines of one cell are set tighter than rows: one pitch must exceed the other by this factor.
 _PITCH_JUMP = 1.25
 _WIDEST_TIGHT = 1.7
+# Shares of a row's height: white that still lets rows touch, and overlap that two rows never have.
+_TOUCHING = 0.25
+_TANGLED = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,7 @@ def _continued(
     for line in lines:
         nearest = min(range(len(heights)), key=lambda k: abs(sum(heights[k]) / 2 - line.middle))
         rows[nearest].append(line)
-    rows = _without_straddlers([r for r in rows if r])
+    rows = _untangled([r for r in rows if r])
     merged: list[list[_Line]] = []
     last: list[_Line] = []
     for row in rows:
@@ -164,22 +167,45 @@ def _continued(
     return merged
 
 
-def _without_straddlers(rows: list[list[_Line]]) -> list[list[_Line]]:
-    """Drop rows that stand between two others that touch: cells over both of these."""
-    kept = []
-    for index, row in enumerate(rows):
-        if 0 < index < len(rows) - 1:
-            above, below = rows[index - 1], rows[index + 1]
-            top, bottom = min(n.y0 for n in row), max(n.y1 for n in row)
-            used = {n.column for n in above} | {n.column for n in below}
-            if (
-                max(n.y1 for n in above) > top + 1
-                and min(n.y0 for n in below) < bottom - 1
-                and not used & {n.column for n in row}
-            ):
+def _untangled(rows: list[list[_Line]]) -> list[list[_Line]]:
+    """Settle rows that overlap in height, top to bottom.
+
+    A row whose columns are empty in the two rows that it stands between is made of cells over both
+    of these, and is no row of its own, unless it has more columns than they: then they are the
+    first and last lines of its own long cells.
+    """
+    settled: list[list[_Line]] = []
+    index = 0
+    while index < len(rows):
+        row = rows[index]
+        after = rows[index + 1 : index + 3]
+        if len(after) == 2 and _touch(row, after[0]) and _touch(after[0], after[1]):
+            outer = {n.column for n in row} | {n.column for n in after[1]}
+            middle = {n.column for n in after[0]}
+            if not outer & middle and len(middle) <= len(outer):
+                settled.append(row)
+                index += 2
                 continue
-        kept.append(row)
-    return kept
+        if settled and _overlap(settled[-1], row) > _TANGLED:
+            settled[-1] += row
+        else:
+            settled.append(list(row))
+        index += 1
+    return settled
+
+
+def _touch(above: Sequence[_Line], below: Sequence[_Line]) -> bool:
+    return _overlap(above, below) > -_TOUCHING
+
+
+def _overlap(above: Sequence[_Line], below: Sequence[_Line]) -> float:
+    """Height that two rows share, as a share of the lower one's; negative for white between."""
+
+    def extent(row: Sequence[_Line]) -> tuple[float, float]:
+        return sum(n.y0 for n in row) / len(row), sum(n.y1 for n in row) / len(row)
+
+    (top, bottom), (next_top, next_bottom) = extent(above), extent(below)
+    return (bottom - next_top) / max(min(bottom - top, next_bottom - next_top), 1.0)
 
 
 def _continues(above: Sequence[_Line], row: Sequence[_Line], xs: Sequence[float]) -> bool:
