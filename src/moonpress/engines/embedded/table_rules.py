@@ -99,8 +99,8 @@ def rules_in_pixels(pixels: npt.NDArray[np.uint8]) -> tuple[Box, ...]:
         Thin boxes in pixels. Letters are shorter than the least length looked for; lines thicker
         than a hundredth of the page are taken for bars and left out.
     """
-    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    vertical = _straight(cv2.transpose(grey))
+    grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
+    vertical = _straight(np.ascontiguousarray(grey.T))
     return (*_straight(grey), *(Box(b.y0, b.x0, b.y1, b.x1) for b in vertical))
 
 
