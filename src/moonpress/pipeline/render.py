@@ -1,7 +1,7 @@
 """Drawing pages in worker processes that may crash or hang without taking anything along.
 
-Owns the life of render workers: opening a document in one, hard limits of time and memory per
-page, replacing a worker that died, hung, grew or has drawn many pages. Never draws itself: see
+Owns opening a document in a worker, hard limits of time and memory per page, and going on with a
+fresh worker when one died, hung, grew or has drawn many pages. Never draws itself: see
 `moonpress.sources`.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -26,48 +25,23 @@ from moonpress.errors import (
     PageTooLarge,
     PageUnrenderable,
 )
-from moonpress.processes import (
-    WorkerDied,
-    WorkerError,
-    WorkerFailure,
-    WorkerProcess,
-    WorkerTimeout,
-)
+from moonpress.pipeline.render_pool import RenderLimits, RenderPool, RenderWorker
+from moonpress.processes import WorkerDied, WorkerError, WorkerFailure, WorkerTimeout
 from moonpress.sources.base import RenderRequest, SourceInfo
 from moonpress.sources.input_check import check_input
 
-_HOST = "moonpress.sources.host:SourceHost"
 _OUT_OF_MEMORY = ("out of memory", "bad_alloc", "cannot allocate memory")
-# What Linux does to the largest process when the machine has no memory left.
+# What Linux does to a process when the machine has no memory left.
 _SIGKILL = -9
-
-
-@dataclass(frozen=True, slots=True)
-class RenderLimits:
-    """What drawing one document may cost this machine.
-
-    Attributes:
-        open_timeout: Seconds that opening the file may take.
-        page_timeout: Seconds that drawing one page may take.
-        memory: Bytes of address space that a worker may add to what it starts with (Linux).
-        pages_per_worker: A worker is replaced after so many pages, so that what libraries leak
-            does not add up.
-        growth: A worker is replaced when its resident memory has grown by so many bytes since
-            it opened the document.
-    """
-
-    open_timeout: float = 25.0
-    page_timeout: float = 25.0
-    memory: int = 3 << 30
-    pages_per_worker: int = 200
-    growth: int = 400 << 20
 
 
 @asynccontextmanager
 async def open_rendered(
     source: str | Path | bytes, *, name: str, password: str | None, limits: RenderLimits
 ) -> AsyncIterator[RenderedDocument]:
-    """Open a document in a worker process and end the process afterwards.
+    """Open one document in a worker process and end the process afterwards.
+
+    Who reads many documents saves the start of a process for each with `open_in_pool`.
 
     Args:
         source: The file, or its bytes where there is no file.
@@ -79,10 +53,22 @@ async def open_rendered(
         InputError: the file is missing, not a file, empty, of an unknown kind, encrypted, or
             damaged so much that it cannot be opened (also when opening crashes or hangs).
     """
+    async with (
+        RenderPool(limits, idle=0) as pool,
+        open_in_pool(pool, source, name=name, password=password) as document,
+    ):
+        yield document
+
+
+@asynccontextmanager
+async def open_in_pool(
+    pool: RenderPool, source: str | Path | bytes, *, name: str, password: str | None
+) -> AsyncIterator[RenderedDocument]:
+    """Open a document in a worker of a pool and give the worker back; see `open_rendered`."""
     if isinstance(source, str):
         source = Path(source)
     await anyio.to_thread.run_sync(check_input, source, name)
-    document = RenderedDocument(source, name=name, password=password, limits=limits)
+    document = RenderedDocument(pool, source, name=name, password=password)
     try:
         await document.open()
         yield document
@@ -91,20 +77,19 @@ async def open_rendered(
 
 
 class RenderedDocument:
-    """A document that is open in a worker process; made by `open_rendered`."""
+    """A document that is open in a worker process; made by `open_rendered` or `open_in_pool`."""
 
     def __init__(
-        self, source: Path | bytes, *, name: str, password: str | None, limits: RenderLimits
+        self, pool: RenderPool, source: Path | bytes, *, name: str, password: str | None
     ) -> None:
+        self._pool = pool
+        self._limits = pool.limits
         self._source = source
         self._name = name
         self._password = password
-        self._limits = limits
         self._lock = anyio.Lock()
-        self._worker: WorkerProcess | None = None
+        self._worker: RenderWorker | None = None
         self._info: SourceInfo | None = None
-        self._pages_drawn = 0
-        self._resident_at_open = 0
 
     @property
     def info(self) -> SourceInfo:
@@ -115,8 +100,8 @@ class RenderedDocument:
 
     @property
     def worker_pid(self) -> int | None:
-        """Process id of the present worker, for logs."""
-        return None if self._worker is None else self._worker.pid
+        """Process id of the present worker, for logs; ``None`` between two."""
+        return None if self._worker is None else self._worker.process.pid
 
     async def open(self) -> None:
         """Open the file for the first time.
@@ -155,61 +140,74 @@ class RenderedDocument:
             raise PageRangeError(f"there is no page {number} of {count}", file=self._name)
         async with self._lock:
             try:
-                worker = await self._ready_worker()
-                image, resident = await worker.call(
-                    "page", number, request, timeout=self._limits.page_timeout
-                )
+                return await self._draw(number, request)
             except WorkerFailure as failure:
-                await self.aclose()
                 raise self._page_error(failure, number) from failure
             except MoonpressError as error:
                 raise self._on_page(error, number) from error
-            await self._recycle(resident)
-        drawn: PageImage = image
-        return drawn
+
+    async def _draw(self, number: int, request: RenderRequest) -> PageImage:
+        worker = await self._ready_worker()
+        timeout = self._limits.page_timeout
+        try:
+            answer = await worker.process.call("page", number, request, timeout=timeout)
+        except WorkerFailure as failure:
+            await self._end_worker()
+            if isinstance(failure, WorkerTimeout) or worker.is_new:
+                raise
+            # Earlier pages may have spoilt the worker: a new one decides.
+            return await self._draw(number, request)
+        image: PageImage = answer[0]
+        worker.pages_drawn += 1
+        grown = answer[1] - worker.resident_at_open > self._limits.growth
+        if grown or worker.pages_drawn >= self._limits.pages_per_worker:
+            await self._end_worker()
+        return image
 
     async def aclose(self) -> None:
-        """End the worker."""
+        """Give the worker back to its pool."""
         worker, self._worker = self._worker, None
         if worker is not None:
-            await worker.aclose()
+            await self._pool.give_back(worker)
 
-    async def _ready_worker(self) -> WorkerProcess:
+    async def _end_worker(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            await worker.process.aclose()
+
+    async def _ready_worker(self) -> RenderWorker:
         """The worker with the file open in it; a new one when the last is gone."""
-        if self._worker is not None and self._worker.alive:
+        if self._worker is not None and self._worker.process.alive:
             return self._worker
-        await self.aclose()
-        worker = WorkerProcess(_HOST, memory_limit=self._limits.memory)
+        await self._end_worker()
+        worker = await self._new_worker()
         known = None if self._info is None else self._info.sha256
+        arguments = (self._source, self._name, self._password, known)
         try:
-            await self._start(worker)
-            self._info, self._resident_at_open = await worker.call(
-                "open",
-                self._source,
-                self._name,
-                self._password,
-                known,
-                timeout=self._limits.open_timeout,
+            self._info, worker.resident_at_open = await worker.process.call(
+                "open", *arguments, timeout=self._limits.open_timeout
             )
-        except BaseException:
-            await worker.aclose()
+        except MoonpressError:
+            await self._pool.give_back(worker)
             raise
-        self._worker, self._pages_drawn = worker, 0
+        except WorkerDied:
+            await worker.process.aclose()
+            if worker.is_new:
+                raise
+            return await self._ready_worker()
+        except BaseException:
+            await worker.process.aclose()
+            raise
+        self._worker = worker
         return worker
 
-    async def _start(self, worker: WorkerProcess) -> None:
+    async def _new_worker(self) -> RenderWorker:
         try:
-            await worker.start()
+            return await self._pool.take()
         except WorkerFailure as failure:
             # Nothing is wrong with the file: Python itself does not come up here.
             message = f"no process for drawing pages could be started ({_cause(failure)})"
             raise MoonpressError(message, file=self._name) from failure
-
-    async def _recycle(self, resident: int) -> None:
-        self._pages_drawn += 1
-        grown = resident - self._resident_at_open > self._limits.growth
-        if grown or self._pages_drawn >= self._limits.pages_per_worker:
-            await self.aclose()
 
     def _page_error(self, failure: WorkerFailure, number: int) -> PageError:
         if isinstance(failure, WorkerTimeout):

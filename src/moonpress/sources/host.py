@@ -25,7 +25,8 @@ class SourceHost:
     def open(
         self, source: Path | bytes, name: str, password: str | None, sha256: str | None
     ) -> tuple[SourceInfo, int]:
-        """Open a file; ``sha256`` is its digest where it is known already."""
+        """Open a file in place of the last; ``sha256`` is its digest where it is known."""
+        self.close()
         self._source = open_source(source, name=name, password=password, sha256=sha256)
         return self._source.info, _resident()
 
@@ -34,6 +35,13 @@ class SourceHost:
         if self._source is None:
             raise RuntimeError("no file is open")
         return self._source.page(number, request), _resident()
+
+    def close(self) -> int:
+        """Close the file, if one is open, so that the worker can serve another."""
+        if self._source is not None:
+            self._source.close()
+            self._source = None
+        return _resident()
 
 
 def _resident() -> int:

@@ -48,7 +48,7 @@ def open_source(
         from moonpress.sources.image import ImageSource
 
         return ImageSource(source, name=name, kind=kind.media_type, sha256=digest, size=size)
-    raise UnsupportedInput(f"this is {kind.description}, not a PDF or a picture", file=name)
+    raise UnsupportedInput(f"this is {kind.description}", file=name)
 
 
 def _head(source: Path | bytes) -> tuple[bytes, int]:

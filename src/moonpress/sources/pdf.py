@@ -147,6 +147,20 @@ class PdfSource:
         return " ".join(text.split())[:_LONGEST_METADATA] or None
 
     def _load(self, number: int) -> Any:
+        """A page that has an area; the caller closes it."""
+        page = self._load_as_it_is(number)
+        if min(page.get_size()) > 0:
+            return page
+        # The crop box lies outside the media box: do without it.
+        page.set_cropbox(*page.get_mediabox())
+        page.close()
+        page = self._load_as_it_is(number)
+        if min(page.get_size()) > 0:
+            return page
+        page.close()
+        raise PageUnrenderable("the page has no area", file=self._name, page=number)
+
+    def _load_as_it_is(self, number: int) -> Any:
         try:
             return self._document[number - 1]
         except pypdfium2.PdfiumError as error:
