@@ -2,32 +2,163 @@
 
 Owns telling them from the body on one page. Never compares pages: what repeats over a document is
 for the pipeline to see.
+
+Rows of the page are weighed from the edge inwards, and the first row that is not furniture ends
+the search: place, distance from the body, a page number, a rule across the page and the layout
+model's word count for a row; large letters and running text count against it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from moonpress.document import BlockKind
-from moonpress.engines.embedded.drafts import Draft
-from moonpress.engines.embedded.types import Region, RegionKind
+from moonpress.engines.embedded.drafts import around, rows_of
+from moonpress.engines.embedded.headings import letter_size
+from moonpress.engines.embedded.types import Box, Line, Region, RegionKind
 
-_TOP, _BOTTOM = 0.075, 0.93
+_NUMBER = re.compile(
+    r"^[-\u2013\u2014|\[(\s]*(?:(?:page|seite|p\u00e1gina|p\u00e1g\.?|pg\.?|p\.)\s*)?"
+    r"(?:[A-Z]{1,2}-?)?(?:\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})"
+    r"(?:\s*(?:of|/|von|de|sur)\s*\d{1,4})?[-\u2013\u2014|\])\s.]*$",
+    re.IGNORECASE,
+)
+_IMPRINT = re.compile(
+    r"https?:|www\.|\u00a9|\(c\)|copyright|issn|isbn|doi|all rights reserved|downloaded|"
+    r"\bvol(?:\.|ume)|\bpage\s+\d|\bpages?\b\s*\d",
+    re.IGNORECASE,
+)
+_ENDS_IN_NUMBER = re.compile(
+    r"^\d{1,4}\s*[|\u2013\u2014]|[|\u2013\u2014]\s*\d{1,4}$|\bpage\s+\d+\b", re.IGNORECASE
+)
+_ENOUGH = 4
+_MOST_ROWS = 4
 
 
-def furniture_kind(draft: Draft, page_height: float, regions: Sequence[Region]) -> BlockKind | None:
-    """Header or footer, or ``None`` for the body."""
-    if len(draft.rows) > 3:
-        return None
-    for region in regions:
-        if draft.box.inside(region.box) < 0.5:
-            continue
-        if region.kind is RegionKind.HEADER and draft.box.y1 < 0.15 * page_height:
-            return BlockKind.PAGE_HEADER
-        if region.kind is RegionKind.FOOTER and draft.box.y0 > 0.85 * page_height:
-            return BlockKind.PAGE_FOOTER
-    if draft.box.y1 < _TOP * page_height:
-        return BlockKind.PAGE_HEADER
-    if draft.box.y0 > _BOTTOM * page_height:
-        return BlockKind.PAGE_FOOTER
-    return None
+@dataclass(frozen=True, slots=True)
+class Furniture:
+    """A page's lines, parted."""
+
+    headers: tuple[Line, ...]
+    footers: tuple[Line, ...]
+    body: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of the page with what counts for it.
+
+    Attributes:
+        edge: Distance of its far side from the edge of the page, as a share of the height.
+        gap: White space between it and the next row inwards, in heights of the row.
+    """
+
+    lines: tuple[Line, ...]
+    box: Box
+    edge: float
+    gap: float
+
+
+def find_furniture(
+    lines: Sequence[Line],
+    blocked: Sequence[Box],
+    *,
+    height: float,
+    body_size: float,
+    regions: Sequence[Region],
+    rulings: Sequence[Box],
+) -> Furniture:
+    """Part the lines of a page.
+
+    Args:
+        lines: Lines outside tables and figures.
+        blocked: Boxes of tables and figures.
+        height: Of the page, in pixels.
+        body_size: Letter size of running text, in pixels.
+        regions: From the layout model.
+        rulings: Lines drawn on the page.
+    """
+    rows = [(around(line.box for line in row), row) for row in rows_of(lines)]
+    marks = [r for r in regions if r.kind in (RegionKind.HEADER, RegionKind.FOOTER)]
+    across = [r for r in rulings if r.width > 20 * max(r.height, 1.0)]
+    everything = [box for box, _ in rows] + list(blocked)
+    width = max((b.x1 for b in everything), default=0) - min((b.x0 for b in everything), default=0)
+    rules = [r for r in across if r.width > 0.6 * width]
+    top = _take(_from_top(rows, blocked, height), body_size, marks, rules)
+    bottom = _take(_from_bottom(rows, blocked, height), body_size, marks, rules)
+    if len(top) + len(bottom) >= len(rows) and len(rows) > 1:
+        top = bottom = []
+    headers = tuple(line for row in top for line in row.lines)
+    footers = tuple(line for row in reversed(bottom) for line in row.lines)
+    gone = {id(line) for line in (*headers, *footers)}
+    return Furniture(headers, footers, tuple(line for line in lines if id(line) not in gone))
+
+
+def _from_top(
+    rows: Sequence[tuple[Box, tuple[Line, ...]]], blocked: Sequence[Box], height: float
+) -> list[_Row]:
+    result = []
+    for k, (box, lines) in enumerate(rows[: _MOST_ROWS + 1]):
+        below = [b.y0 for b, _ in rows[k + 1 :]] + [b.y0 for b in blocked if b.y1 > box.y1]
+        gap = (min(below) - box.y1) / max(box.height, 1.0) if below else 9.0
+        result.append(_Row(lines, box, box.y1 / height, gap))
+    return result
+
+
+def _from_bottom(
+    rows: Sequence[tuple[Box, tuple[Line, ...]]], blocked: Sequence[Box], height: float
+) -> list[_Row]:
+    result = []
+    for k, (box, lines) in enumerate(rows[::-1][: _MOST_ROWS + 1]):
+        above = [b.y1 for b, _ in rows[: len(rows) - k - 1]]
+        above += [b.y1 for b in blocked if b.y0 < box.y0]
+        gap = (box.y0 - max(above)) / max(box.height, 1.0) if above else 9.0
+        result.append(_Row(lines, box, 1.0 - box.y0 / height, gap))
+    return result
+
+
+def _take(
+    rows: Sequence[_Row], body_size: float, marks: Sequence[Region], rules: Sequence[Box]
+) -> list[_Row]:
+    """The rows that are furniture, from the edge inwards."""
+    count = 0
+    for k, row in enumerate(rows[:_MOST_ROWS]):
+        near = k == 0 or rows[k - 1].gap < row.gap
+        weight = _weight(row, body_size, marks, rules) + near
+        # A rule or a wide gap on the inner side of a row makes furniture of those outside it too.
+        if weight >= _ENOUGH:
+            count = k + 1
+        elif k > count + 1 or row.gap > 2.0:
+            break
+    return list(rows[:count])
+
+
+def _weight(row: _Row, body_size: float, marks: Sequence[Region], rules: Sequence[Box]) -> int:
+    text = " ".join(line.text for line in row.lines)
+    numbered = bool(_ENDS_IN_NUMBER.search(text)) or any(
+        _NUMBER.match(line.text.strip()) for line in row.lines
+    )
+    letters = sum(line.box.width for line in row.lines)
+    weight = 2 if row.edge < 0.07 else 1 if row.edge < 0.115 else 0 if row.edge < 0.16 else -9
+    weight += 2 * numbered
+    weight += 2 * any(line.box.inside(m.box) > 0.5 for m in marks for line in row.lines)
+    weight += (row.gap > 0.8) + (row.gap > 2.0)
+    weight += 2 * any(_runs_along(row, rule) for rule in rules)
+    weight += len(row.lines) > 1 and letters < 0.6 * row.box.width and len(text) < 110
+    weight += bool(_IMPRINT.search(text))
+    size = max(letter_size(line) for line in row.lines)
+    if size > 1.35 * body_size and not numbered:
+        weight -= 2
+    if len(text) > 110 and row.gap < 0.8:
+        weight -= 2
+    return weight
+
+
+def _runs_along(row: _Row, rule: Box) -> bool:
+    """Whether a rule runs along the inner side of the row, close to it."""
+    reach = 1.5 * row.box.height
+    return (
+        -0.3 * row.box.height < rule.y0 - row.box.y1 < reach
+        or -0.3 * row.box.height < row.box.y0 - rule.y1 < reach
+    )

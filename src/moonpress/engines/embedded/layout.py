@@ -71,7 +71,7 @@ class LayoutModel:
         scale = np.array(
             [page.width / INPUT_WIDTH, page.height / INPUT_HEIGHT] * 2, dtype=np.float32
         )
-        boxes = boxes * scale
+        boxes = np.multiply(boxes, scale, dtype=np.float32)
         best = scores[anchors, classes]
         kept = _suppress(boxes, best, classes)
         limits = (page.width, page.height)

@@ -21,7 +21,8 @@ def join_lines(texts: Iterable[str]) -> str:
     """Join the lines of a paragraph into running text.
 
     A hyphen at the end of a line is taken out when the next line goes on in lower case and the
-    word before the hyphen has none itself; only a dictionary could tell ``well-known`` there. No space is put between lines of scripts that have none.
+    word before the hyphen has none itself; only a dictionary could tell ``well-known`` there. No
+    space is put between lines of scripts that have none.
     """
     result = ""
     for text in (t.strip() for t in texts):

@@ -64,7 +64,7 @@ def _bands(members: list[int], boxes: Sequence[Box], gutter: float) -> list[list
     for part in slices:
         own = _gutters(part, boxes, gutter)
         common = _common(shared, own, gutter) if bands else []
-        if bands and common:
+        if common and not _grid(bands[-1], part, boxes, common):
             bands[-1].extend(part)
             shared = common
         else:
@@ -109,6 +109,28 @@ def _common(first: list[_Strip], second: list[_Strip], gutter: float) -> list[_S
                 result.append((low, high))
     inner = [s for s in result if s[0] != float("-inf") and s[1] != float("inf")]
     return result if inner else []
+
+
+def _grid(above: list[int], below: list[int], boxes: Sequence[Box], common: list[_Strip]) -> bool:
+    """Whether two slices are rows of a grid rather than columns that run on.
+
+    In a grid the white between rows is wider than between columns, and the blocks of a row begin
+    at one height.
+    """
+    tops = [
+        min(
+            (boxes[i].y0 for i in below if boxes[i].x0 >= left - 1 and boxes[i].x1 <= right + 1),
+            default=None,
+        )
+        for left, right in zip([s[1] for s in common[:-1]], [s[0] for s in common[1:]], strict=True)
+    ]
+    starts = [top for top in tops if top is not None]
+    if len(starts) < 2 or len(starts) < len(tops):
+        return False
+    white = min(starts) - max(boxes[i].y1 for i in above)
+    widest = max(right - left for left, right in common[1:-1])
+    first = min((boxes[i] for i in below), key=lambda box: box.y0)
+    return white > 1.2 * widest and max(starts) - min(starts) < 0.3 * first.height
 
 
 def _by_precedence(members: list[int], boxes: Sequence[Box]) -> list[int]:

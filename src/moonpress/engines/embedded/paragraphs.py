@@ -55,7 +55,8 @@ def split_paragraphs(stack: Sequence[Line]) -> list[tuple[tuple[Line, ...], ...]
     paragraphs: list[list[_Row]] = [[rows[0]]]
     for k in range(1, len(rows)):
         following = rows[k + 1] if k + 1 < len(rows) else None
-        if _begins(rows[k], rows[k - 1], following, column):
+        hanging = marker_of(paragraphs[-1][0].text) is not None
+        if _begins(rows[k], rows[k - 1], following, column, hanging=hanging):
             paragraphs.append([rows[k]])
         else:
             paragraphs[-1].append(rows[k])
@@ -73,8 +74,13 @@ def _measure(rows: Sequence[_Row]) -> _Column:
     )
 
 
-def _begins(row: _Row, before: _Row, following: _Row | None, column: _Column) -> bool:
-    """Whether ``row`` begins a new paragraph after the row ``before``."""
+def _begins(
+    row: _Row, before: _Row, following: _Row | None, column: _Column, *, hanging: bool
+) -> bool:
+    """Whether ``row`` begins a new paragraph after the row ``before``.
+
+    In a list item (``hanging``) the rows after the first are indented.
+    """
     height = min(row.box.height, before.box.height)
     if row.box.y0 - before.box.y1 > column.gap + 0.35 * height:
         return True
@@ -82,6 +88,8 @@ def _begins(row: _Row, before: _Row, following: _Row | None, column: _Column) ->
         return True
     if marker_of(row.text) is not None:
         return True
+    if hanging:
+        return row.box.x0 < before.box.x0 - 0.5 * height and _ended(before, row, column)
     return _ended(before, row, column) or _indented(row, before, following, column)
 
 

@@ -15,13 +15,15 @@ from statistics import mean, median
 from moonpress.document import Block, BlockKind, TextOrigin
 from moonpress.engines.embedded.captions import is_caption, tie_captions
 from moonpress.engines.embedded.columns import stack_lines
-from moonpress.engines.embedded.drafts import Draft, around
-from moonpress.engines.embedded.furniture import furniture_kind
+from moonpress.engines.embedded.drafts import Draft, around, rows_of, shared_width
+from moonpress.engines.embedded.dropcaps import restore_drop_capitals
+from moonpress.engines.embedded.furniture import find_furniture
 from moonpress.engines.embedded.headings import BodyStyle, body_style, heading_level, letter_size
 from moonpress.engines.embedded.lists import Item, list_html, marker_of
 from moonpress.engines.embedded.markup import element
 from moonpress.engines.embedded.order import reading_order
 from moonpress.engines.embedded.paragraphs import split_paragraphs
+from moonpress.engines.embedded.pieces import join_pieces
 from moonpress.engines.embedded.tables import TableReading
 from moonpress.engines.embedded.types import Box, Line, Region, UprightPage
 from moonpress.engines.embedded.zones import find_zones
@@ -37,12 +39,29 @@ def build_blocks(
     A paragraph that goes on in the next column is one block whose box is the smallest around all
     its parts.
     """
-    zones = find_zones(page, regions, tables)
-    paragraphs = [
-        _paragraph(rows) for stack in stack_lines(zones.body) for rows in split_paragraphs(stack)
-    ]
     body = body_style([line for line in page.lines if len(line.text) > 3])
-    drafts = [*zones.drafts, *(_classify(p, page, body, regions) for p in paragraphs)]
+    zones = find_zones(page, regions, tables)
+    blocked = [draft.box for draft in zones.drafts]
+    furniture = find_furniture(
+        zones.body,
+        blocked,
+        height=page.height,
+        body_size=body.size,
+        regions=regions,
+        rulings=page.rulings,
+    )
+    paragraphs = [
+        _paragraph(rows)
+        for stack in stack_lines(restore_drop_capitals(join_pieces(furniture.body)))
+        for rows in split_paragraphs(stack)
+    ]
+    drafts = [
+        *_furniture(furniture.headers, BlockKind.PAGE_HEADER),
+        *_emblems(zones.emblems, page.height),
+        *zones.drafts,
+        *(_classify(p, body, regions) for p in paragraphs),
+        *_furniture(furniture.footers, BlockKind.PAGE_FOOTER),
+    ]
     ordered = _join_lists(_join_continued(_in_order(drafts, body.size)))
     ties = tie_captions(ordered)
     return tuple(
@@ -57,9 +76,20 @@ def _paragraph(rows: tuple[tuple[Line, ...], ...]) -> Draft:
     return Draft(BlockKind.TEXT, around(line.box for row in rows for line in row), rows)
 
 
-def _classify(draft: Draft, page: UprightPage, body: BodyStyle, regions: Sequence[Region]) -> Draft:
-    if (kind := furniture_kind(draft, page.height, regions)) is not None:
-        return replace(draft, kind=kind)
+def _furniture(lines: Sequence[Line], kind: BlockKind) -> list[Draft]:
+    return [replace(_paragraph(tuple(rows_of(stack))), kind=kind) for stack in stack_lines(lines)]
+
+
+def _emblems(lines: Sequence[Line], height: float) -> list[Draft]:
+    top = [line for line in lines if line.box.y1 < 0.5 * height]
+    bottom = [line for line in lines if line.box.y1 >= 0.5 * height]
+    return [
+        *_furniture(top, BlockKind.PAGE_HEADER),
+        *_furniture(bottom, BlockKind.PAGE_FOOTER),
+    ]
+
+
+def _classify(draft: Draft, body: BodyStyle, regions: Sequence[Region]) -> Draft:
     if is_caption(draft, regions):
         return replace(draft, kind=BlockKind.CAPTION)
     if (level := heading_level(draft, body, regions)) is not None:
@@ -76,12 +106,36 @@ def _in_order(drafts: Sequence[Draft], size: float) -> list[Draft]:
     heads = [d for d in drafts if d.kind is BlockKind.PAGE_HEADER]
     feet = [d for d in drafts if d.kind is BlockKind.PAGE_FOOTER]
     body = [d for d in drafts if d.kind not in (BlockKind.PAGE_HEADER, BlockKind.PAGE_FOOTER)]
+    units = _units(body)
     inset = 0.12 * size
-    boxes = [
-        Box(d.box.x0 + inset, d.box.y0 + inset, d.box.x1 - inset, d.box.y1 - inset) for d in body
-    ]
-    middle = [body[i] for i in reading_order(boxes, gutter=0.5 * size)]
+    boxes = []
+    for unit in units:
+        box = around(draft.box for draft in unit)
+        boxes.append(Box(box.x0 + inset, box.y0 + inset, box.x1 - inset, box.y1 - inset))
+    middle = [draft for i in reading_order(boxes, gutter=0.5 * size) for draft in units[i]]
     return [*sorted(heads, key=_row_then_left), *middle, *sorted(feet, key=_row_then_left)]
+
+
+def _units(drafts: Sequence[Draft]) -> list[list[Draft]]:
+    """Put each heading together with the block under it: they are read in one go."""
+    units = {id(d): [d] for d in drafts}
+    for heading in sorted(drafts, key=lambda d: -d.box.y0):
+        if heading.kind is not BlockKind.HEADING:
+            continue
+        below = [
+            d
+            for d in drafts
+            if d is not heading
+            and d.box.y0 >= heading.box.y1 - 0.3 * heading.box.height
+            and shared_width(d.box, heading.box) > 0.6 * min(d.box.width, heading.box.width)
+        ]
+        nearest = min(below, key=lambda d: d.box.y0, default=None)
+        if nearest is None or id(nearest) not in units:
+            continue
+        gap = nearest.box.y0 - heading.box.y1
+        if gap < 1.5 * heading.box.height and heading.box.width < 1.3 * nearest.box.width:
+            units[id(heading)] += units.pop(id(nearest))
+    return list(units.values())
 
 
 def _row_then_left(draft: Draft) -> tuple[float, float]:

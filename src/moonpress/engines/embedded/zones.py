@@ -16,10 +16,17 @@ from moonpress.engines.embedded.types import Box, Line, Region, RegionKind, Upri
 
 @dataclass(frozen=True, slots=True)
 class Zones:
-    """The parts, and the lines that none of them holds."""
+    """The parts of a page.
+
+    Attributes:
+        drafts: Tables, figures and formulas.
+        body: Lines that none of them holds.
+        emblems: Lines inside logos at the top or the bottom of the page: furniture.
+    """
 
     drafts: tuple[Draft, ...]
     body: tuple[Line, ...]
+    emblems: tuple[Line, ...]
 
 
 def find_zones(
@@ -27,13 +34,18 @@ def find_zones(
 ) -> Zones:
     """Take tables, figures and formulas out of a page's lines."""
     drafts = [_table(page, table) for table in tables]
-    taken = {index for table in tables for index in table.used}
+    taken = {index for table in tables for index in table.lines}
+    emblems: list[Line] = []
     for box in _figure_boxes(page, regions, [table.box for table in tables]):
         inside = [
             i for i, line in enumerate(page.lines) if i not in taken and line.box.inside(box) > 0.7
         ]
         taken.update(inside)
-        drafts.append(Draft(BlockKind.FIGURE, box, tuple(rows_of([page.lines[i] for i in inside]))))
+        lines = [page.lines[i] for i in inside]
+        if _is_emblem(page, box):
+            emblems += lines
+            lines = []
+        drafts.append(Draft(BlockKind.FIGURE, box, tuple(rows_of(lines))))
     for region in regions:
         if region.kind is not RegionKind.FORMULA or region.score < 0.5:
             continue
@@ -49,14 +61,14 @@ def find_zones(
         box = around([region.box, *(line.box for line in lines)])
         drafts.append(Draft(BlockKind.FORMULA, box, tuple(rows_of(lines))))
     rest = tuple(line for i, line in enumerate(page.lines) if i not in taken)
-    return Zones(tuple(drafts), rest)
+    return Zones(tuple(drafts), rest, tuple(emblems))
 
 
 def _table(page: UprightPage, table: TableReading) -> Draft:
     return Draft(
         BlockKind.TABLE,
         table.box,
-        tuple(rows_of([page.lines[i] for i in sorted(table.used)])),
+        tuple(rows_of([page.lines[i] for i in sorted(table.lines)])),
         html=table.html,
         confidence=table.confidence,
     )
@@ -81,3 +93,9 @@ def _is_text(page: UprightPage, box: Box) -> bool:
     """Whether lines of running text fill the box."""
     long = [line for line in page.lines if line.box.inside(box) > 0.7 and len(line.text) > 25]
     return sum(line.box.area for line in long) > 0.25 * box.area
+
+
+def _is_emblem(page: UprightPage, box: Box) -> bool:
+    """A small picture at the top or bottom of the page, where letterheads have their logo."""
+    edge = min(box.y1, page.height - box.y0)
+    return edge < 0.13 * page.height and box.area < 0.04 * page.width * page.height

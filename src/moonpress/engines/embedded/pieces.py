@@ -1,0 +1,99 @@
+"""Pieces of one line that a wide gap has torn apart, put together again.
+
+Owns telling a gap inside justified text from the gutter between two columns. Never looks at what
+the text says.
+
+A gutter goes on above and below; in the gap of a stretched line the neighbouring lines have text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from moonpress.engines.embedded.drafts import same_row
+from moonpress.engines.embedded.types import Line
+
+# Widest gap that is looked at, and how far away a neighbouring line may be; in line heights.
+_WIDEST = 5.0
+_REACH = 1.3
+
+
+def join_pieces(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines, with those pieces joined that stand in one row of one column."""
+    if len(lines) < 3:
+        return tuple(lines)
+    boxes = np.array([line.box for line in lines], dtype=np.float64)
+    result: list[Line] = []
+    ends: dict[int, int] = {}
+    for k in np.argsort(boxes[:, 0], kind="stable").tolist():
+        line = lines[k]
+        left = _left_neighbour(k, lines, boxes)
+        if left is not None and left in ends and _torn(left, k, boxes):
+            place = ends.pop(left)
+            result[place] = _joined(result[place], line)
+        else:
+            place = len(result)
+            result.append(line)
+        ends[k] = place
+    return tuple(result)
+
+
+def _left_neighbour(k: int, lines: Sequence[Line], boxes: npt.NDArray[np.float64]) -> int | None:
+    """The nearest piece to the left in the same row, if it is near."""
+    x0, y0, _, y1 = boxes[k]
+    height = y1 - y0
+    gaps = x0 - boxes[:, 2]
+    near = np.flatnonzero(
+        (gaps > -0.3 * height) & (gaps < _WIDEST * height) & (boxes[:, 1] < y1) & (boxes[:, 3] > y0)
+    )
+    same = [
+        i
+        for i in near.tolist()
+        if i != k and boxes[i, 0] < x0 and same_row(lines[i].box, lines[k].box)
+    ]
+    return min(same, key=lambda i: float(gaps[i]), default=None)
+
+
+def _torn(left: int, right: int, boxes: npt.NDArray[np.float64]) -> bool:
+    """Whether the rows above and below run on over the gap between two pieces."""
+    a, b = boxes[left], boxes[right]
+    height = min(a[3] - a[1], b[3] - b[1])
+    if max(a[3] - a[1], b[3] - b[1]) > 1.5 * height:
+        return False
+    if b[0] - a[2] < 0.6 * height:
+        return True
+    top, bottom = min(a[1], b[1]), max(a[3], b[3])
+    middle = (a[2] + b[0]) / 2
+    crossed = 0
+    above = (boxes[:, 3] < top + 0.5 * height) & (boxes[:, 3] > top - _REACH * height)
+    below = (boxes[:, 1] > bottom - 0.5 * height) & (boxes[:, 1] < bottom + _REACH * height)
+    for beside in (boxes[above], boxes[below]):
+        if np.any((beside[:, 0] < a[2] - height) & (beside[:, 2] > b[0] + height)):
+            crossed += 1
+        elif _both_sides(beside, a[0], middle, b[2]):
+            return False
+    return crossed > 0
+
+
+def _both_sides(beside: npt.NDArray[np.float64], left: float, middle: float, right: float) -> bool:
+    """Whether there is text on both sides of the gap."""
+    on_left = (beside[:, 2] <= middle) & (beside[:, 2] > left)
+    on_right = (beside[:, 0] >= middle) & (beside[:, 0] < right)
+    return bool(np.any(on_left) and np.any(on_right))
+
+
+def _joined(left: Line, right: Line) -> Line:
+    long = left if len(left.text) >= len(right.text) else right
+    letters = len(left.text) + len(right.text)
+    confidence = left.confidence * len(left.text) + right.confidence * len(right.text)
+    return replace(
+        long,
+        box=left.box.union(right.box),
+        text=f"{left.text.rstrip()} {right.text.lstrip()}",
+        confidence=confidence / max(letters, 1),
+        words=left.words + right.words,
+    )
