@@ -72,19 +72,20 @@ def _boxes(score_map: FloatArray) -> list[TextBox]:
     import cv2
 
     mask = (score_map > _INK).astype(np.uint8)
-    mask = cv2.dilate(mask, np.ones((2, 2), np.uint8))
+    mask = cv2.dilate(mask, np.ones((2, 2), np.uint8)).astype(np.uint8, copy=False)
     contours, _ = cv2.findContours(mask, cv2.RETR_LIST, cv2.CHAIN_APPROX_SIMPLE)
     result = []
     for contour in contours:
         centre, (wide, high), angle = cv2.minAreaRect(contour)
         if min(wide, high) < _MIN_SIDE:
             continue
-        core = cv2.boxPoints((centre, (wide, high), angle))
+        core = cv2.boxPoints((centre, (wide, high), angle)).astype(np.float32, copy=False)
         score = _mean_inside(score_map, core)
         if score < _SURE:
             continue
         grow = wide * high * _GROW / (2 * (wide + high))
-        whole = cv2.boxPoints((centre, (wide + 2 * grow, high + 2 * grow), angle))
+        larger = (centre, (wide + 2 * grow, high + 2 * grow), angle)
+        whole = cv2.boxPoints(larger).astype(np.float32, copy=False)
         result.append(TextBox(_as_read(whole), score))
     return result
 
