@@ -6,10 +6,10 @@ Never finds or reads tables.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from moonpress.engines.embedded.table_cells import Grid, Token, is_figure, joined, text_rows
 
@@ -96,7 +96,7 @@ def _is_contents(columns: Sequence[Sequence[str]]) -> bool:
     if len(columns) > 3 or len(pages) < 3 or len(pages) < 0.8 * len(last):
         return False
     numbers = [int(p) for p in pages if p.isdigit()]
-    rising = all(a <= b for a, b in itertools.pairwise(numbers))
+    rising = all(a <= b for a, b in pairwise(numbers))
     led = sum(bool(_LEADER.search(t)) for column in columns[:-1] for t in column)
     return rising and (led >= 2 or len(numbers) >= 4)
 

@@ -22,7 +22,7 @@ from moonpress.engines.embedded.table_cells import (
     text_rows,
 )
 from moonpress.engines.embedded.table_columns import Chunk, chunks_of, gutters
-from moonpress.engines.embedded.table_rows import row_cuts, rows_are_lines
+from moonpress.engines.embedded.table_rows import has_figures, row_cuts, rows_are_lines
 from moonpress.engines.embedded.table_rules import Rules, clusters
 from moonpress.engines.embedded.types import Box
 
@@ -91,7 +91,7 @@ def _columns(scene: Scene, chunks: Sequence[Chunk]) -> Boundaries:
         ((v.x0 + v.x1) / 2 for v in verticals), box.x0, box.x1, scene.tolerance, scene.size
     )
     # Lines on both sides of a narrow strip leave little doubt; a frame alone says nothing.
-    strict = len(fixed.at) > 4
+    strict = sum(fixed.ruled) >= 3
     at, ruled = list(fixed.at), list(fixed.ruled)
     for left, right in zip(fixed.at, fixed.at[1:], strict=False):
         for x in gutters(chunks, left, right, scene.size, strict=strict):
@@ -120,10 +120,12 @@ def _rows(scene: Scene, xs: Boundaries) -> Boundaries:
             bands[bisect_right(fixed.at, token.middle)].append(token)
     at, ruled = list(fixed.at), list(fixed.ruled)
     ruled_rows = len(fixed.at) > (3 if _is_lattice(xs) else 5)
-    for band in bands:
+    figured = [has_figures(band, xs.at) for band in bands]
+    for number, band in enumerate(bands):
         if not band or (ruled_rows and not rows_are_lines(band, xs.at)):
             continue
-        for y in row_cuts(band, xs.at, scene.size):
+        head = not any(figured[: number + 1]) and any(figured)
+        for y in row_cuts(band, xs.at, scene.size, head=head):
             index = bisect_right(at, y)
             at.insert(index, y)
             ruled.insert(index, False)

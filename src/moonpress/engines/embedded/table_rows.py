@@ -6,13 +6,19 @@ ruling lines or columns' positions beyond the boundaries it is given.
 
 from __future__ import annotations
 
-import itertools
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from moonpress.engines.embedded.table_cells import Token, is_number, joined, text_rows
+from moonpress.engines.embedded.table_cells import (
+    Token,
+    is_figure,
+    is_number,
+    joined,
+    text_rows,
+)
 
 # Lines of one cell are set tighter than rows: one pitch must exceed the other by this factor.
 _PITCH_JUMP = 1.25
@@ -27,9 +33,10 @@ class _Line:
     """The words of one column at one height."""
 
     column: int
+    x0: float
     y0: float
-    y1: float
     x1: float
+    y1: float
     text: str
 
     @property
@@ -37,18 +44,21 @@ class _Line:
         return (self.y0 + self.y1) / 2
 
 
-def row_cuts(tokens: Sequence[Token], xs: Sequence[float], size: float) -> list[float]:
+def row_cuts(
+    tokens: Sequence[Token], xs: Sequence[float], size: float, *, head: bool = False
+) -> list[float]:
     """Heights between the rows of ``tokens``.
 
     Args:
         tokens: Words of an area that no line crosses.
         xs: Column boundaries, ascending, outer ones included.
         size: Usual letter size in pixels.
+        head: Whether the area is the head of a table, parted from the rest by a line.
     """
     lines = _column_lines(tokens, xs)
     blocks = _blocks(lines, size)
     if blocks is None or not _plausible(blocks):
-        blocks = _continued(lines, tokens, xs)
+        blocks = _continued(lines, tokens, xs, head=head)
     spans = sorted((min(b.y0 for b in block), max(b.y1 for b in block)) for block in blocks)
     return [(max(e for _, e in spans[:k]) + spans[k][0]) / 2 for k in range(1, len(spans))]
 
@@ -62,6 +72,11 @@ def rows_are_lines(tokens: Sequence[Token], xs: Sequence[float]) -> bool:
     return any(count >= 2 for count in stacked.values())
 
 
+def has_figures(tokens: Sequence[Token], xs: Sequence[float]) -> bool:
+    """Whether a figure stands alone in a cell right of the first column."""
+    return any(n.column > 1 and is_figure(n.text) for n in _column_lines(tokens, xs))
+
+
 def _column_lines(tokens: Sequence[Token], xs: Sequence[float]) -> list[_Line]:
     columns: dict[int, list[Token]] = defaultdict(list)
     for token in tokens:
@@ -69,9 +84,10 @@ def _column_lines(tokens: Sequence[Token], xs: Sequence[float]) -> list[_Line]:
     return [
         _Line(
             column,
+            min(t.box.x0 for t in row),
             min(t.box.y0 for t in row),
-            max(t.box.y1 for t in row),
             max(t.box.x1 for t in row),
+            max(t.box.y1 for t in row),
             joined(row),
         )
         for column, members in columns.items()
@@ -88,16 +104,10 @@ def _blocks(lines: Sequence[_Line], size: float) -> list[list[_Line]] | None:
     for line in sorted(lines, key=lambda n: n.middle):
         columns[line.column].append(line)
     pitches = sorted(
-        (b.middle - a.middle) / size
-        for column in columns.values()
-        for a, b in itertools.pairwise(column)
+        (b.middle - a.middle) / size for column in columns.values() for a, b in pairwise(column)
     )
     jump = next(
-        (
-            (a + b) / 2
-            for a, b in itertools.pairwise(pitches)
-            if b > _PITCH_JUMP * a and a <= _WIDEST_TIGHT
-        ),
+        ((a + b) / 2 for a, b in pairwise(pitches) if b > _PITCH_JUMP * a and a <= _WIDEST_TIGHT),
         None,
     )
     if jump is None or pitches[0] > _WIDEST_TIGHT:
@@ -147,7 +157,7 @@ def _plausible(blocks: Sequence[Sequence[_Line]]) -> bool:
 
 
 def _continued(
-    lines: Sequence[_Line], tokens: Sequence[Token], xs: Sequence[float]
+    lines: Sequence[_Line], tokens: Sequence[Token], xs: Sequence[float], *, head: bool
 ) -> list[list[_Line]]:
     """One row for each line of text, except lines that only continue text of the row above."""
     heights = [(min(t.box.y0 for t in r), max(t.box.y1 for t in r)) for r in text_rows(tokens)]
@@ -156,6 +166,12 @@ def _continued(
         nearest = min(range(len(heights)), key=lambda k: abs(sum(heights[k]) / 2 - line.middle))
         rows[nearest].append(line)
     rows = _untangled([r for r in rows if r])
+    first = next(
+        (k for k, r in enumerate(rows) if any(n.column > 1 and is_figure(n.text) for n in r)),
+        len(rows) if head else 0,
+    )
+    if first > 1 and _is_one_head(rows[:first], tokens, xs):
+        rows = [[line for row in rows[:first] for line in row], *rows[first:]]
     merged: list[list[_Line]] = []
     last: list[_Line] = []
     for row in rows:
@@ -165,6 +181,42 @@ def _continued(
             merged.append(list(row))
         last = row
     return merged
+
+
+def _is_one_head(
+    rows: Sequence[Sequence[_Line]], tokens: Sequence[Token], xs: Sequence[float]
+) -> bool:
+    """Whether lines of a head are long headings of single columns, not headings above headings.
+
+    Lines of one heading are set tight, follow each other without gaps, and share their left edge,
+    their middle or their right edge; a heading of several columns stands across them.
+    """
+    bottom = max(n.y1 for row in rows for n in row)
+    for token in tokens:
+        if token.middle < bottom and any(token.box.x0 < x < token.box.x1 for x in xs[1:-1]):
+            return False
+    columns: dict[int, list[tuple[int, _Line]]] = defaultdict(list)
+    for index, row in enumerate(rows):
+        for line in row:
+            columns[line.column].append((index, line))
+    if len(columns) < 2 or len(columns) < len(xs) - 2:
+        return False
+    for members in columns.values():
+        for (i, a), (j, b) in pairwise(members):
+            slack = 0.6 * (a.y1 - a.y0)
+            offsets = (a.x0 - b.x0, a.x0 + a.x1 - b.x0 - b.x1, a.x1 - b.x1)
+            tight = b.middle - a.middle < _WIDEST_TIGHT * (a.y1 - a.y0)
+            if j - i != 1 or not tight or min(map(abs, offsets)) > slack:
+                return False
+    return _aligned_ends(list(columns.values()), len(rows))
+
+
+def _aligned_ends(columns: Sequence[Sequence[tuple[int, _Line]]], rows: int) -> bool:
+    """Whether headings of one or more lines all end low, begin high, or stand in the middle."""
+    starts = [members[0][0] for members in columns]
+    ends = [members[-1][0] for members in columns]
+    centred = all(abs(s - (rows - 1 - e)) <= 1 for s, e in zip(starts, ends, strict=True))
+    return all(e == rows - 1 for e in ends) or all(s == 0 for s in starts) or centred
 
 
 def _untangled(rows: list[list[_Line]]) -> list[list[_Line]]:

@@ -14,6 +14,11 @@ import numpy.typing as npt
 
 from moonpress.engines.embedded.types import Box
 
+# Where lines are looked at to see whether they show: points along each, pixels to both sides.
+_SAMPLES = 16
+_BESIDE = 4.0
+_CONTRAST = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -87,6 +92,40 @@ def clusters(values: Iterable[float], tolerance: float) -> list[float]:
         else:
             groups.append([value])
     return [sum(g) / len(g) for g in groups]
+
+
+def drawn(boxes: Sequence[Box], pixels: npt.NDArray[np.uint8]) -> list[Box]:
+    """Those thin boxes that show as lines: darker, or lighter, than what lies on both sides.
+
+    The edges of shaded areas are among a PDF's lines; they part colours, but not cells.
+
+    Args:
+        boxes: Thin boxes in pixels.
+        pixels: (H, W, 3) uint8 RGB.
+    """
+    if not boxes:
+        return []
+    grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), dtype=np.int16)
+    array = np.array(boxes)
+    shares = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
+    lying = (array[:, 2] - array[:, 0]) >= (array[:, 3] - array[:, 1])
+    xs = array[:, 0, None] + (array[:, 2] - array[:, 0])[:, None] * shares
+    ys = array[:, 1, None] + (array[:, 3] - array[:, 1])[:, None] * shares
+    thickness = np.where(lying, array[:, 3] - array[:, 1], array[:, 2] - array[:, 0])
+
+    def look(offset: npt.NDArray[np.float64]) -> npt.NDArray[np.int16]:
+        column = np.where(lying[:, None], xs, xs + offset[:, None])
+        row = np.where(lying[:, None], ys + offset[:, None], ys)
+        row = np.clip(row, 0, grey.shape[0] - 1).astype(np.intp)
+        column = np.clip(column, 0, grey.shape[1] - 1).astype(np.intp)
+        return np.asarray(grey[row, column], dtype=np.int16)
+
+    near = np.stack([look(np.full(len(array), d)) for d in (-1.0, 0.0, 1.0)])
+    beyond = np.stack([look(s * (thickness / 2 + _BESIDE)) for s in (-1, 1)])
+    dark = near.min(axis=0) < beyond.min(axis=0) - _CONTRAST
+    light = near.max(axis=0) > beyond.max(axis=0) + _CONTRAST
+    shown = np.maximum(dark.mean(axis=1), light.mean(axis=1)) > 0.5
+    return [box for box, keep in zip(boxes, shown, strict=True) if keep]
 
 
 def rules_in_pixels(pixels: npt.NDArray[np.uint8]) -> tuple[Box, ...]:

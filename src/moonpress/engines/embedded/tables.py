@@ -14,6 +14,7 @@ from moonpress.engines.embedded.settings import EmbeddedSettings
 from moonpress.engines.embedded.table_html import cell_text, header_rows, to_html
 from moonpress.engines.embedded.table_rules import (
     Rules,
+    drawn,
     rules_in_pixels,
     rules_of,
     tolerance_of,
@@ -71,8 +72,9 @@ class TableStage:
     def _rules(self, page: UprightPage) -> Rules:
         """Lines of the page, kept until the next page."""
         if self._ruled is None or self._ruled[0] is not page:
-            boxes = page.rulings
-            if not boxes and page.origin is not TextOrigin.TEXT_LAYER:
-                boxes = rules_in_pixels(page.pixels)
+            boxes = drawn(page.rulings, page.pixels)
+            covered = sum(p.area for p in page.pictures) > 0.5 * page.width * page.height
+            if page.origin is not TextOrigin.TEXT_LAYER or covered:
+                boxes += rules_in_pixels(page.pixels)
             self._ruled = (page, rules_of(boxes, tolerance_of(page.width)))
         return self._ruled[1]
