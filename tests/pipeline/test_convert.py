@@ -23,13 +23,13 @@ def blank_pdf(pages: int) -> bytes:
     return buffer.getvalue()
 
 
-class Watcher(Quiet):
+class Watcher:
     def __init__(self) -> None:
-        self.selected = 0
+        self.heard: tuple[str, int] | None = None
         self.pages: list[Page] = []
 
     def started(self, source: str, page_count: int) -> None:
-        self.selected = page_count
+        self.heard = (source, page_count)
 
     def page_done(self, page: Page) -> None:
         self.pages.append(page)
@@ -103,7 +103,7 @@ def test_the_observer_hears_of_every_page() -> None:
         )
 
     anyio.run(watched)
-    assert watcher.selected == 4
+    assert watcher.heard == ("blank.pdf", 4)
     assert sorted(page.number for page in watcher.pages) == [1, 2, 3, 4]
 
 
@@ -111,12 +111,13 @@ def test_cancelling_reaches_the_engine_at_once() -> None:
     engine = FakeEngine(delay=60)
 
     async def cancelled() -> None:
-        with anyio.move_on_after(5):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(run, engine, 2)
-                while not engine.in_flight:
-                    await anyio.sleep(0.02)
-                tasks.cancel_scope.cancel()
+        reading = anyio.Event()
+        engine.on_read = reading.set
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, engine, 2)
+            await reading.wait()
+            assert engine.in_flight == 1
+            tasks.cancel_scope.cancel()
 
     anyio.run(cancelled)
     assert engine.in_flight == 0

@@ -25,6 +25,7 @@ class FakeEngine:
         delay: Seconds that each page takes.
         failures: Exception to raise, by page number.
         actions: What to answer instead of one text block, by page number.
+        on_read: Called when a page arrives.
         in_flight: Pages being read now.
         most_in_flight: The most that were.
         closed: Whether `aclose` was called.
@@ -34,6 +35,7 @@ class FakeEngine:
     delay: float = 0.0
     failures: Mapping[int, Exception] = field(default_factory=dict)
     actions: Mapping[int, Action] = field(default_factory=dict)
+    on_read: Callable[[], None] = lambda: None
     in_flight: int = 0
     most_in_flight: int = 0
     closed: bool = False
@@ -43,6 +45,7 @@ class FakeEngine:
         """Do what the script says for this page."""
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        self.on_read()
         try:
             await anyio.sleep(self.delay)
             if image.number in self.failures:
