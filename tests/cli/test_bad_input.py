@@ -159,10 +159,10 @@ def test_names_that_nobody_knows(chandra: Chandra, options: tuple[str, ...]) -> 
 
 def test_a_full_disk_leaves_no_half_file(chandra: Chandra) -> None:
     """A bound of the size of files stands for a full disk: both fail in the middle of writing."""
-    (chandra.folder / "many.pdf").write_bytes(small_pdf(400))
+    (chandra.folder / "many.pdf").write_bytes(small_pdf(60))
 
     done = subprocess.run(
-        [COMMAND, "many.pdf", "--engine", "scripted", "-o", "r.html"],
+        [COMMAND, "many.pdf", "--engine", "scripted", "-o", "r.json"],
         cwd=chandra.folder,
         env=chandra.env,
         capture_output=True,
@@ -186,8 +186,8 @@ def test_a_really_full_disk(chandra: Chandra) -> None:
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here")
     try:
-        (chandra.folder / "many.pdf").write_bytes(small_pdf(400))
-        result = chandra.scripted("many.pdf", "-o", "tiny/r.html")
+        (chandra.folder / "many.pdf").write_bytes(small_pdf(60))
+        result = chandra.scripted("many.pdf", "-o", "tiny/r.json")
         assert result.code == 4
         assert result.line.endswith("[no-space]")
         assert list(tiny.iterdir()) == []
@@ -222,7 +222,7 @@ def test_a_closed_standard_stream(chandra: Chandra, stream: str) -> None:
 
 @pytest.mark.shared
 @pytest.mark.parametrize(
-    ("options", "code"), [((), 4), (("--password", "wrong"), 4), (("--password", "asdfzxcv"), 0)]
+    ("options", "code"), [((), 4), (("--password", "sesame"), 4), (("--password", "asdfzxcv"), 0)]
 )
 def test_an_encrypted_file(
     chandra: Chandra, shared: Path, options: tuple[str, ...], code: int
@@ -235,7 +235,7 @@ def test_an_encrypted_file(
     if code:
         assert result.line.endswith("[password-needed]")
         assert "--password" in result.line
-    assert "wrong" not in result.err.replace("wrong password", "")
+    assert "sesame" not in result.err
 
 
 @pytest.mark.shared
