@@ -10,13 +10,17 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from html.entities import html5
 from typing import Final
+
+# Stands for a piece of the paragraph that is no plain text: what touches it may be markup.
+OTHER: Final = "\0"
 
 _ASCII_PUNCTUATION: Final = r"!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~"
 
 _BACKSLASH: Final = re.compile(rf"\\(?=[{_ASCII_PUNCTUATION}]|$)")
 _TAG_START: Final = re.compile(r"<(?=[A-Za-z/!?])")
-_ENTITY: Final = re.compile(r"&(?=[A-Za-z][A-Za-z0-9]*;|#[0-9]+;|#[xX][0-9A-Fa-f]+;)")
+_ENTITY: Final = re.compile(r"&(?=([A-Za-z][A-Za-z0-9]*;)|#[0-9]+;|#[xX][0-9A-Fa-f]+;)")
 _RUN: Final = re.compile(r"\*+|_+|~+|`+")
 
 # A line that would start a heading, a quote, a fence, a link definition or a list.
@@ -53,6 +57,8 @@ class Flanks:
 
     @staticmethod
     def _attached(inner: str, outer: str) -> bool:
+        if OTHER in {inner, outer}:
+            return True
         if not inner or inner.isspace():
             return False
         return not is_punctuation(inner) or not outer or outer.isspace() or is_punctuation(outer)
@@ -62,10 +68,10 @@ def special_characters(text: str, *, emphasis: bool, code: bool, math: bool) -> 
     """Which of the characters ``* _ ~ ` $`` would pair up to markup somewhere in ``text``.
 
     Args:
-        text: All plain text of one paragraph.
+        text: All plain text of one paragraph, with `OTHER` for the pieces between.
         emphasis: The paragraph has emphasis of its own, so that a stray mark could join it.
         code: The paragraph has code spans of its own.
-        math: The paragraph has formulas of its own, written with dollars.
+        math: The paragraph has other dollars: around formulas, or in code.
     """
     found = {mark for mark in "*_~" if _pairs_up(text, mark)}
     if emphasis:
@@ -90,7 +96,7 @@ def escape_text(text: str, special: Collection[str], *, cell: bool, link: bool) 
     """
     text = _BACKSLASH.sub(r"\\\\", text)
     text = _TAG_START.sub(r"\\<", text)
-    text = _ENTITY.sub(r"\\&", text)
+    text = _ENTITY.sub(lambda m: r"\&" if m[1] is None or m[1] in html5 else "&", text)
     text = re.sub(r"[\[\]]", r"\\\g<0>", text) if link else re.sub(r"\](?=\()", r"\\]", text)
     text = _escape_runs(text, special)
     if "$" in special:
@@ -128,9 +134,8 @@ def _pairs_up(text: str, mark: str) -> bool:
     opened = False
     for flanks in _runs(text, mark):
         opens, closes = flanks.left, flanks.right
-        if mark == "_":
-            opens = flanks.left and (not flanks.right or is_punctuation(flanks.before or " "))
-            closes = flanks.right and (not flanks.left or is_punctuation(flanks.after or " "))
+        if mark == "_" and flanks.before.isalnum() and flanks.after.isalnum():
+            continue
         if closes and opened:
             return True
         opened = opened or opens

@@ -139,8 +139,7 @@ def _show_crop(root: HtmlElement, link: str | None, caption: str) -> None:
             picture.getparent().replace(picture, words)
         return
     if not pictures:
-        words = " ".join(root.text_content().split())
-        picture = lxml.html.Element("img", alt=caption or words)
+        picture = lxml.html.Element("img", alt=caption)
         picture.tail, root.text = root.text, None
         root.insert(0, picture)
         pictures = [picture]

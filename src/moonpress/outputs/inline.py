@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from moonpress.document import Delimiters
 from moonpress.outputs.escaping import (
+    OTHER,
     Flanks,
     escape_heading,
     escape_line_start,
@@ -84,13 +85,14 @@ class _Inline:
         self._tokens = tokens
         self._place = place
         self._style = style
-        text = "".join(t.value if t.kind is Kind.TEXT else "\0" for t in tokens)
+        text = "".join(t.value if t.kind is Kind.TEXT else OTHER for t in tokens)
         kinds = {t.kind for t in tokens}
+        code = "".join(t.value for t in tokens if t.kind is Kind.CODE)
         self._special = special_characters(
             text,
             emphasis=any(t.kind is Kind.OPEN and t.value in _MARKS for t in tokens),
             code=Kind.CODE in kinds,
-            math=Kind.MATH in kinds,
+            math=Kind.MATH in kinds or "$" in code,
         )
         if style.delimiters is Delimiters.BRACKET:
             self._special -= {"$"}
@@ -136,7 +138,7 @@ class _Inline:
                 part = inline_latex(token.value, self._style.delimiters, cell=cell)
             elif token.kind is Kind.CODE:
                 part = code_span(token.value, cell=cell)
-            elif token.kind in {Kind.TAG, Kind.FIELD}:
+            elif token.kind is Kind.FIELD:
                 part = token.value
             if part.startswith("(") and parts and parts[-1].endswith("]"):
                 part = f"\\{part}"
@@ -144,13 +146,16 @@ class _Inline:
         return parts
 
     def _place_marks(self, parts: list[str]) -> None:
-        """Fill in the marks: links, then emphasis, the outer before the inner."""
+        """Fill in the marks: links and tags, then emphasis, the outer before the inner."""
         ends = {t.pair: i for i, t in enumerate(self._tokens) if t.kind is Kind.CLOSE}
         pairs = [(i, ends[t.pair]) for i, t in enumerate(self._tokens) if t.kind is Kind.OPEN]
         for start, end in pairs:
-            if self._tokens[start].value == "a":
+            name = self._tokens[start].value
+            if name == "a":
                 parts[start] = "["
                 parts[end] = f"]({link_target(self._tokens[start].href)})"
+            elif name not in _MARKS:
+                parts[start], parts[end] = f"<{name}>", f"</{name}>"
         for start, end in pairs:
             name = self._tokens[start].value
             if name in _MARKS:

@@ -64,4 +64,5 @@ def _without_dollars(latex: str) -> str:
 def _without_bars(latex: str) -> str:
     r"""Bars by name; column rules of arrays stay bars, with the backslash that tables ask for."""
     text = _DOUBLE_BAR.sub(r"\\Vert ", latex)
-    return text.replace("|", r"\|" if r"\begin{array}" in text else r"\vert ")
+    text = text.replace("|", r"\|" if r"\begin{array}" in text else r"\vert ")
+    return " ".join(text.split())

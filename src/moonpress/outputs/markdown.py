@@ -94,7 +94,7 @@ def _picture(shown: Shown, options: RenderOptions, style: InlineStyle) -> list[s
     blocks = render_blocks(root, style)
     link = options.figures.get(block.id)
     if link:
-        words = described or shown.caption_text or " ".join(root.text_content().split())
+        words = described or shown.caption_text
         blocks.insert(0, f"![{_words(words, Place.LABEL, style)}]({link_target(link)})")
     elif described:
         blocks.insert(0, _words(f"[Figure: {described}]", Place.PARAGRAPH, style))
@@ -111,8 +111,7 @@ def _words(text: str, place: Place, style: InlineStyle) -> str:
 
 def _comment(text: str) -> str:
     """A comment that shows in the file and not on the page; two hyphens would end it."""
-    safe = text.replace("--", "- -").replace(">", "&gt;")
-    return f"<!-- {safe} -->"
+    return f"<!-- {text.replace('--', '- -')} -->"
 
 
 OUTPUT = MarkdownOutput()

@@ -100,11 +100,19 @@ def _on_disk(source_name: str, output: str | None, names: tuple[str, ...]) -> Ta
     if output is None:
         return _in_folder(Path(), stem, names or (_DEFAULT_FORMAT,), make=False)
     path = Path(output)
-    if output.endswith(("/", os.sep)) or path.is_dir():
+    if output.endswith(("/", os.sep)) or _is_folder(path):
         return _in_folder(path, stem, names or output_names(), make=True)
     name = _single(names, "one file takes one format") if names else _by_suffix(path)
     figures = None if is_device(path) else path.with_name(f"{path.stem}_files")
     return Targets(files={name: path}, figures=figures)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        # A name too long, a folder that may not be looked into: `check_writable` says so.
+        return False
 
 
 def _in_folder(folder: Path, stem: str, names: Iterable[str], *, make: bool) -> Targets:

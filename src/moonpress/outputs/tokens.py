@@ -38,7 +38,6 @@ class Kind(Enum):
     TEXT = "text"
     MATH = "math"
     CODE = "code"
-    TAG = "tag"
     FIELD = "field"
     BREAK = "break"
     OPEN = "open"
@@ -51,8 +50,8 @@ class Token:
 
     Attributes:
         kind: What it is.
-        value: Plain text, LaTeX, code, an HTML tag to keep, the mark of a checkbox; for OPEN and
-            CLOSE ``b``, ``i``, ``s`` or ``a``. A BREAK between paragraphs has ``p``.
+        value: Plain text, LaTeX, code, the mark of a checkbox; for OPEN and CLOSE ``b``, ``i``,
+            ``s``, ``a``, or a tag to keep. A BREAK between paragraphs has ``p``.
         pair: Number shared by an OPEN and its CLOSE.
         href: Target, for links.
     """
@@ -63,6 +62,7 @@ class Token:
     href: str = ""
 
 
+_GLUE: Final = {Kind.TEXT: "", Kind.CODE: "", Kind.MATH: " "}
 _SPACE: Final = Token(Kind.TEXT, " ")
 
 
@@ -93,7 +93,7 @@ def plain(tokens: Iterable[Token]) -> str:
 def tidy(tokens: Iterable[Token]) -> list[Token]:
     """White space collapsed, none at the ends or just inside of marks; empty marks gone."""
     out: list[Token] = []
-    for token in _split_spaces(_merge_text(tokens)):
+    for token in _split_spaces(_merge(tokens)):
         if token.kind is Kind.CLOSE and out and out[-1].pair == token.pair:
             out.pop()
         elif token.kind is Kind.CLOSE and out and _is_gap(out[-1]):
@@ -104,7 +104,7 @@ def tidy(tokens: Iterable[Token]) -> list[Token]:
             out.append(token)
     while out and _is_gap(out[-1]):
         out.pop()
-    return _merge_text(out)
+    return _merge(out)
 
 
 def checkbox(element: HtmlElement) -> str:
@@ -138,9 +138,7 @@ def _element(element: HtmlElement, numbers: Iterator[int]) -> Iterator[Token]:
     elif tag == "a" and is_safe_link(element.get("href", "")):
         yield from _paired(element, "a", element.get("href", ""), numbers)
     elif tag in _KEPT_TAGS:
-        yield Token(Kind.TAG, f"<{tag}>")
-        yield from _inside(element, numbers)
-        yield Token(Kind.TAG, f"</{tag}>")
+        yield from _paired(element, tag, "", numbers)
     elif tag:
         # An option of a menu stands beside the next one, a block of its own above it.
         apart = Token(Kind.TEXT, " " if tag in {"option", "td", "th"} else "")
@@ -174,14 +172,15 @@ def _paired(element: HtmlElement, value: str, href: str, numbers: Iterator[int])
     yield Token(Kind.CLOSE, value, pair, href)
 
 
-def _merge_text(tokens: Iterable[Token]) -> list[Token]:
+def _merge(tokens: Iterable[Token]) -> list[Token]:
+    """Neighbours of one kind as one: touching marks of code and formulas would be misread."""
     merged: list[Token] = []
     for token in tokens:
-        if token.kind is not Kind.TEXT:
-            if token.value or token.kind is Kind.BREAK:
-                merged.append(token)
-        elif merged and merged[-1].kind is Kind.TEXT:
-            merged[-1] = replace(token, value=_SPACES.sub(" ", merged[-1].value + token.value))
+        if token.kind not in _GLUE:
+            merged.append(token)
+        elif merged and merged[-1].kind is token.kind:
+            value = f"{merged[-1].value}{_GLUE[token.kind] if token.value else ''}{token.value}"
+            merged[-1] = replace(token, value=_SPACES.sub(" ", value))
         elif token.value:
             merged.append(replace(token, value=_SPACES.sub(" ", token.value)))
     return merged
