@@ -33,6 +33,8 @@ from moonpress.sources.input_check import check_input
 _OUT_OF_MEMORY = ("out of memory", "bad_alloc", "cannot allocate memory")
 # What Linux does to a process when the machine has no memory left.
 _SIGKILL = -9
+# What PDFium does, without a word, when it gets no memory.
+_SIGABRT = -6
 
 
 @asynccontextmanager
@@ -233,7 +235,9 @@ def _out_of_memory(failure: WorkerFailure) -> bool:
         return failure.kind == "MemoryError"
     if isinstance(failure, WorkerDied):
         said = failure.stderr_tail.lower()
-        return failure.exit_code == _SIGKILL or any(mark in said for mark in _OUT_OF_MEMORY)
+        if failure.exit_code == _SIGKILL or any(mark in said for mark in _OUT_OF_MEMORY):
+            return True
+        return failure.exit_code == _SIGABRT and not said
     return False
 
 

@@ -97,11 +97,14 @@ class WorkerProcess:
         self._reader: BufferedByteReceiveStream | None = None
         self._stderr: IO[bytes] | None = None
         self._area: SharedArea | None = None
+        self._killed = False
 
     @property
     def alive(self) -> bool:
-        """Whether the child is running."""
-        return self._process is not None and self._process.returncode is None
+        """Whether the child can be called; false from the moment at which it is killed."""
+        if self._process is None or self._killed:
+            return False
+        return self._process.returncode is None
 
     @property
     def pid(self) -> int | None:
@@ -193,6 +196,7 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Kill the child at once; a dead or never started one is left as it is."""
+        self._killed = True
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
 

@@ -25,11 +25,12 @@ _LEAST_ANGLE = 4
 _SUBSET = re.compile(r"^(?:[A-Z]{6}\+)+")
 # Beside plain words: TeX's cmbx, URW's Medi (its bold), Adobe's Bd and Elsevier's .B and -B.
 _BOLD = re.compile(
-    r"bold|black|heavy|demi|(?-i:Blk)|(?:cm|sf|lm)(?:ss)?bx|-medi(?:ital)?$|(?-i:Bd)(?![a-z])|[.-]bi?\b",
+    r"bold|black|heavy|demi|(?:cm|sf|lm)(?:ss)?bx|-medi(?:ital)?$|"
+    r"(?-i:(?:Bd|Blk)(?![a-z]))|[.-]bi?\b",
     re.IGNORECASE,
 )
 _ITALIC = re.compile(
-    r"ital|oblique|slanted|kursiv|(?:cm|sf)(?:bx)?(?:ti|sl|mi)\d|(?-i:It|Obl)(?![a-z])|[.-]b?i\b",
+    r"ital|oblique|slanted|kursiv|(?:cm|sf)(?:bx)?(?:ti|sl|mi)\d|(?-i:(?:It|Obl)(?![a-z]))|[.-]b?i\b",
     re.IGNORECASE,
 )
 _MONO = re.compile(

@@ -10,7 +10,7 @@ import re
 
 from moonpress.errors import PageRangeError
 
-_PART = re.compile(r"\s*(-?\d{1,9})?\s*(?:(?<=\d)\s*(-)\s*(-?\d{1,9})?)?\s*")
+_PART = re.compile(r"\s*(-?[0-9]{1,9})?\s*(?:(?<=[0-9])\s*(-)\s*(-?[0-9]{1,9})?)?\s*")
 _LONGEST_QUOTE = 60
 
 
