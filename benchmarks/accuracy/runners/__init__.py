@@ -52,15 +52,17 @@ class Runner:
 def runners() -> dict[str, Runner]:
     """All runners by name.
 
-    ``MOONPRESS_PYMUPDF4LLM`` names the Python of an environment that has pymupdf4llm.
+    ``MOONPRESS_PYMUPDF4LLM`` names the Python of an environment that has pymupdf4llm, and
+    ``MOONPRESS_PYTHON`` that of another one that has Moonpress, such as one without OpenVINO.
     """
     embedded = "moonpress_embedded"
+    own = os.environ.get("MOONPRESS_PYTHON", sys.executable)
     outside = os.environ.get("MOONPRESS_PYMUPDF4LLM", "")
     found = [
-        Runner("embedded", embedded),
-        Runner("embedded-fast", embedded, {"fast": True}),
-        Runner("embedded-ocr", embedded, {"ocr": "always"}),
-        Runner("embedded-ocr-fast", embedded, {"ocr": "always", "fast": True}),
+        Runner("embedded", embedded, python=own),
+        Runner("embedded-fast", embedded, {"fast": True}, own),
+        Runner("embedded-ocr", embedded, {"ocr": "always"}, own),
+        Runner("embedded-ocr-fast", embedded, {"ocr": "always", "fast": True}, own),
         Runner("tesseract", "tesseract"),
         Runner("pdfium-text", "pdfium_text", licence="Apache-2.0 / BSD-3"),
         Runner("pymupdf4llm", "pymupdf4llm", python=outside, licence="AGPL-3.0"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -10,6 +11,12 @@ from importlib.metadata import version as installed
 from pathlib import Path
 
 Read = Callable[[Path, int], str]
+_RUNTIME = """
+from importlib.metadata import distributions
+found = {d.name.lower(): d.version for d in distributions()}
+name = "openvino" if "openvino" in found else "onnxruntime"
+print(name, found.get(name))
+"""
 
 
 def create(*, fast: bool = False, ocr: str = "auto") -> Read:
@@ -34,8 +41,11 @@ def create(*, fast: bool = False, ocr: str = "auto") -> Read:
     return read
 
 
-def version(_python: str) -> str:
-    """The release and a digest of the source, so that cached readings of other code are stale."""
+def version(python: str) -> str:
+    """Release, digest of the source and runtime of the networks in the environment of ``python``.
+
+    The digest makes cached readings stale when any source file changes.
+    """
     import moonpress
 
     folder = Path(moonpress.__file__).parent
@@ -43,4 +53,5 @@ def version(_python: str) -> str:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts and "cli" not in path.parts:
             digest.update(path.read_bytes())
-    return f"{installed('moonpress')}+{digest.hexdigest()[:12]}"
+    asked = subprocess.run([python, "-c", _RUNTIME], capture_output=True, text=True, check=True)
+    return f"{installed('moonpress')}+{digest.hexdigest()[:8]}, {asked.stdout.strip()}"
