@@ -94,15 +94,11 @@ def aligned_areas(tokens: Sequence[Token]) -> list[Box]:
     segments = _segments(chunks)
     stacks: list[list[list[Chunk]]] = []
     for segment in sorted(segments, key=lambda s: s[0].box.y0):
-        box = _around(segment)
-        for stack in reversed(stacks[-12:]):
-            last = _around(stack[-1])
-            across = min(last.x1, box.x1) - max(last.x0, box.x0)
-            if box.y0 - last.y1 < 2.2 * box.height and across > 0.5 * min(last.width, box.width):
-                stack.append(segment)
-                break
-        else:
-            stacks.append([segment])
+        above = [stack for stack in stacks[-12:] if _continues(stack, _around(segment))]
+        stacks = [stack for stack in stacks if not any(stack is a for a in above)]
+        # A row may join a column of labels with a block of figures set between their lines.
+        joined = sorted((s for stack in above for s in stack), key=lambda s: s[0].box.y0)
+        stacks.append([*joined, segment])
     areas = []
     for stack in stacks:
         while stack and len(stack[0]) < 2:
@@ -112,6 +108,13 @@ def aligned_areas(tokens: Sequence[Token]) -> list[Box]:
         if sum(len(s) >= 2 for s in stack) >= 3:
             areas.append(_around([c for segment in stack for c in segment]))
     return areas
+
+
+def _continues(stack: Sequence[Sequence[Chunk]], box: Box) -> bool:
+    """Whether ``box`` stands right below the last rows of ``stack``."""
+    last = _around([chunk for segment in stack[-3:] for chunk in segment])
+    across = min(last.x1, box.x1) - max(last.x0, box.x0)
+    return box.y0 - last.y1 < 2.2 * box.height and across > 0.5 * min(last.width, box.width)
 
 
 def _segments(chunks: Sequence[Chunk]) -> list[list[Chunk]]:

@@ -120,7 +120,12 @@ def holds_when_open(evidence: Evidence) -> bool:
 def holds_when_stacked(evidence: Evidence) -> bool:
     """Whether words between horizontal lines of one width are a table."""
     return holds_when_open(evidence) and (
-        evidence.figures >= 0.3 or (evidence.prose == 0 and evidence.columns >= 3)
+        evidence.figures >= 0.3
+        or (
+            evidence.prose == 0
+            and min(evidence.columns, evidence.rows) >= 3
+            and evidence.filled >= 0.7
+        )
     )
 
 
