@@ -99,12 +99,7 @@ def _picture(item: Any, matrix: Matrix, frame: Frame) -> Iterator[BBox]:
     box = _box_of([(x, y) for x in (left, right) for y in (bottom, top)], matrix)
     clip = _clip_box(item, matrix)
     if clip is not None:
-        box = (
-            max(box[0], clip[0]),
-            max(box[1], clip[1]),
-            min(box[2], clip[2]),
-            min(box[3], clip[3]),
-        )
+        box = _common(box, clip)
     # Written so that a box with NaN fails.
     wide, high = box[2] - box[0], box[3] - box[1]
     if wide * frame.user_unit >= _SMALLEST_PICTURE_PT <= high * frame.user_unit:
