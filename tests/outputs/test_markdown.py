@@ -66,6 +66,7 @@ LOOKS_LIKE_MARKDOWN = [
     "<b>not bold</b>", "<https://a.b>", "<!-- no comment -->", "&amp; &#35; &copy;", "*a* **b**",
     "_a_ __b__", "~~a~~", "`a` ``b``", "\\*a\\*", "$a$ and $b$", "$5 to $10", "a\\", "\\", "#",
     "-", "1.", "+", ">", "| a |", "\\(x\\) \\[y\\]", "[ ] a", "$$", "<", "*", "a*b*c", "**", "!",
+    "$\\href{javascript:x}{y}$ | a | --- |",
 ]  # fmt: skip
 
 

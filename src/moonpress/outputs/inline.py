@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 from urllib.parse import quote
@@ -187,10 +187,10 @@ def _numbers_into_formulas(tokens: Iterable[Token]) -> list[Token]:
     for token in tokens:
         number = _LEADING_NUMBER.match(token.value) if token.kind is Kind.TEXT else None
         if number and out and out[-1].kind is Kind.MATH:
-            out[-1] = replace(out[-1], value=f"{out[-1].value.rstrip()} {number[0]}")
+            out[-1] = Token(Kind.MATH, f"{out[-1].value.rstrip()} {number[0]}")
             rest = token.value[number.end() :]
             if rest:
-                out.append(replace(token, value=rest))
+                out.append(Token(Kind.TEXT, rest))
         else:
             out.append(token)
     return out

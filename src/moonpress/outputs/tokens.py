@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from itertools import count
 from typing import Final
@@ -180,9 +180,9 @@ def _merge(tokens: Iterable[Token]) -> list[Token]:
             merged.append(token)
         elif merged and merged[-1].kind is token.kind:
             value = f"{merged[-1].value}{_GLUE[token.kind] if token.value else ''}{token.value}"
-            merged[-1] = replace(token, value=_SPACES.sub(" ", value))
+            merged[-1] = Token(token.kind, _SPACES.sub(" ", value))
         elif token.value:
-            merged.append(replace(token, value=_SPACES.sub(" ", token.value)))
+            merged.append(Token(token.kind, _SPACES.sub(" ", token.value)))
     return merged
 
 
@@ -196,7 +196,7 @@ def _split_spaces(tokens: Iterable[Token]) -> Iterator[Token]:
         if token.value.startswith(" "):
             yield _SPACE
         if core:
-            yield replace(token, value=core)
+            yield Token(Kind.TEXT, core)
             if token.value.endswith(" "):
                 yield _SPACE
 
