@@ -34,6 +34,13 @@ class TextBox:
     corners: FloatArray
     score: float
 
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height along its own sides."""
+        across = self.corners[1] - self.corners[0]
+        down = self.corners[3] - self.corners[0]
+        return float(np.hypot(*across)), float(np.hypot(*down))
+
 
 class Detector:
     """Finds lines of text.

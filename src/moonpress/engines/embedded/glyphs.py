@@ -20,7 +20,7 @@ Floats = npt.NDArray[np.float32]
 # pdfium marks a hyphen at the end of a line by one of the first two.
 _HYPHENS = {"\x02": "-", "\ufffe": "-", "\u00ad": "-"}
 # Symbol fonts put their bullets and arrows into the private use area.
-_SYMBOLS = {
+SYMBOLS = {
     "\uf0b7": "•",
     "\uf0a7": "▪",
     "\uf0a8": "◻",
@@ -75,7 +75,7 @@ class _Kind:
 
 
 def _kind(char: str) -> _Kind:
-    text = _HYPHENS.get(char) or _SYMBOLS.get(char) or char
+    text = _HYPHENS.get(char) or SYMBOLS.get(char) or char
     code = ord(text)
     if 0xFB00 <= code <= 0xFDFF or 0xFE70 <= code <= 0xFEFC:
         text = unicodedata.normalize("NFKC", text).strip()
@@ -185,11 +185,7 @@ def _baselines(
     """Where each character stands, from its tight box and its shape."""
     top, bottom = boxes[:, 1], boxes[:, 3]
     middle = (top + bottom) / 2
-    heights = (bottom - top)[sized & (slots == 0)]
-    if len(heights) > 8 and np.median(heights / sizes[sized & (slots == 0)]) > 0.9:
-        # Loose boxes reach from the font's ascent to its descent, whatever the letter.
-        return (bottom - 0.22 * sizes).astype(np.float32)
-    return np.choose(
+    tight = np.choose(
         slots,
         [
             bottom,
@@ -198,7 +194,13 @@ def _baselines(
             top + 0.72 * sizes,
             middle + 0.38 * sizes,
         ],
-    ).astype(np.float32)
+    )
+    letters = sized & (slots == 0)
+    heights = (bottom - top) / sizes
+    if letters.sum() < 4 or np.median(heights[letters]) < 0.85:
+        return tight.astype(np.float32)
+    # Loose boxes reach from the font's ascent to its descent, whatever the letter.
+    return np.where(heights > 0.8, bottom - 0.22 * sizes, tight).astype(np.float32)
 
 
 def _select(glyphs: Glyphs, keep: npt.NDArray[np.intp]) -> Glyphs:

@@ -6,6 +6,7 @@ Owns the way from pixels to lines. Never turns the page, never corrects text.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,7 +21,12 @@ from moonpress.engines.embedded.types import Box, Line, Word
 Pixels = npt.NDArray[np.uint8]
 
 _SIDE = 1280
+_LARGE_SIDE = 1920
+_MANY = 30  # boxes from which their median height says something
+_TINY = 11.0  # height in the detector's pixels below which lines run into each other
+_LEAST_HEIGHT = 5.0  # pixels; less cannot be read
 _MIN_CONFIDENCE = 0.4
+_SURE = 0.85
 
 
 class Recogniser:
@@ -47,15 +53,47 @@ class Recogniser:
         self._detector = Detector(detector, threads)
         self._reader = LineReader(reader, letters, threads)
 
+    def find(self, pixels: Pixels) -> list[TextBox]:
+        """Where lines stand in ``pixels``, (H, W, 3) uint8 RGB."""
+        boxes = self._detector.find(pixels, _SIDE)
+        shrunk = _SIDE / max(pixels.shape[:2])
+        if shrunk < 0.8 and len(boxes) >= _MANY:
+            heights = [min(b.size) * shrunk for b in boxes]
+            if float(np.median(heights)) < _TINY:
+                return self._detector.find(pixels, _LARGE_SIDE)
+        return boxes
+
     def read(self, pixels: Pixels) -> tuple[Line, ...]:
         """All lines in ``pixels``, (H, W, 3) uint8 RGB, in no particular order."""
-        found = self._detector.find(pixels, _SIDE)
-        readings = self._reader.read([cut_line(pixels, b.corners) for b in found])
+        return self.read_boxes(pixels, self.find(pixels))
+
+    def read_boxes(self, pixels: Pixels, boxes: Sequence[TextBox]) -> tuple[Line, ...]:
+        """What stands in ``boxes`` of ``pixels``."""
+        found = [b for b in boxes if min(b.size) >= _LEAST_HEIGHT]
+        crops = [cut_line(pixels, b.corners) for b in found]
+        readings = self._reader.read(crops)
         return tuple(
-            line_of(box, reading)
-            for box, reading in zip(found, readings, strict=True)
+            line_of(box, self._right_way(box, crop, reading))
+            for box, crop, reading in zip(found, crops, readings, strict=True)
             if reading.text.strip() and reading.confidence >= _MIN_CONFIDENCE
         )
+
+    def confidence(self, crops: Sequence[Pixels]) -> float:
+        """Mean confidence with which a few pictures of lines are read."""
+        readings = self._reader.read_quickly(crops)
+        return sum(r.confidence for r in readings) / max(len(readings), 1)
+
+    def texts(self, crops: Sequence[Pixels]) -> list[Reading]:
+        """What stands in a few pictures of lines."""
+        return self._reader.read_quickly(crops)
+
+    def _right_way(self, box: TextBox, crop: Pixels, reading: Reading) -> Reading:
+        """Text that runs down a margin was laid on its side the wrong way."""
+        across, down = box.size
+        if down <= 1.5 * across or reading.confidence > _SURE:
+            return reading
+        over = self._reader.read_quickly([np.ascontiguousarray(crop[::-1, ::-1])])[0]
+        return over if over.confidence > reading.confidence else reading
 
 
 def _rapidocr_models() -> Path:

@@ -131,15 +131,23 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """How the upright picture was made from the page picture: a quarter turn, then a small one.
+    """How the upright picture was made from the page picture.
+
+    First a quarter turn; then, if there is skew, a border is put around and the whole is turned
+    about its centre by a small angle.
 
     Attributes:
         quarter: Degrees clockwise, 0, 90, 180 or 270, by which the page was turned.
-        skew: Degrees clockwise by which it was then turned about its centre, size unchanged.
+        skew: Degrees clockwise by which it was then turned.
+        margin_x: Pixels put on at the left and at the right before turning by ``skew``, so that no
+            corner is cut off.
+        margin_y: Pixels put on at the top and at the bottom.
     """
 
     quarter: int = 0
     skew: float = 0.0
+    margin_x: int = 0
+    margin_y: int = 0
 
     def back(self, box: Box, width: int, height: int) -> BBox:
         """Map a box of the upright picture (``width`` x ``height``) to fractions of the page."""
@@ -152,7 +160,11 @@ class Turn:
                 (cx + (x - cx) * cos - (y - cy) * sin, cy + (x - cx) * sin + (y - cy) * cos)
                 for x, y in corners
             ]
-        points = [self._unturn(x / width, y / height) for x, y in corners]
+        inner_width, inner_height = width - 2 * self.margin_x, height - 2 * self.margin_y
+        points = [
+            self._unturn((x - self.margin_x) / inner_width, (y - self.margin_y) / inner_height)
+            for x, y in corners
+        ]
         xs, ys = [p[0] for p in points], [p[1] for p in points]
         return BBox.ordered(min(xs), min(ys), max(xs), max(ys))
 
@@ -179,6 +191,7 @@ class UprightPage:
         turn: How to map boxes back.
         origin: Where the text comes from; MIXED when both.
         problems: What is doubtful so far.
+        blank: Nothing is drawn on the page; there is no point in looking for blocks.
     """
 
     pixels: npt.NDArray[np.uint8]
@@ -189,6 +202,7 @@ class UprightPage:
     turn: Turn = Turn()
     origin: TextOrigin = TextOrigin.OCR
     problems: tuple[Problem, ...] = ()
+    blank: bool = False
 
     @property
     def width(self) -> int:
