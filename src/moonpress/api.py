@@ -6,7 +6,8 @@ Owns `convert` and `convert_async`. Never parses command lines and never prints.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from moonpress.document import Document, RenderOptions
 from moonpress.engines.base import Engine
 from moonpress.engines.registry import EngineOptions, create_engine
 from moonpress.outputs.figures import FigureCrops
-from moonpress.outputs.targets import check_writable, resolve_targets
+from moonpress.outputs.targets import Targets, check_writable, resolve_targets
 from moonpress.outputs.writer import write_document
 from moonpress.pipeline.convert import ConvertSettings, Observer, Quiet, convert_document
 
@@ -55,36 +56,49 @@ async def convert_async(
     targets = None if output is None else resolve_targets(name, str(output), formats)
     if targets is not None:
         check_writable(targets)
-    reader = engine
-    if isinstance(reader, str):
-        options = EngineOptions(
-            workers=workers,
-            page_timeout=page_timeout,
-            fast=fast,
-            languages=tuple(languages),
-            ocr=ocr,
-        )
-        reader = create_engine(reader, options)
-    read = partial(
-        convert_document,
-        data,
-        name=name,
-        engine=reader,
-        settings=settings,
-        observer=observer or Quiet(),
+    options = EngineOptions(
+        workers=workers,
+        page_timeout=page_timeout,
+        fast=fast,
+        languages=tuple(languages),
+        ocr=ocr,
     )
-    try:
+    async with _opened(engine, options) as reader:
+        read = partial(
+            convert_document,
+            data,
+            name=name,
+            engine=reader,
+            settings=settings,
+            observer=observer or Quiet(),
+        )
         if targets is None:
             return await read(crops=None)
-        with tempfile.TemporaryDirectory(prefix="moonpress-") as folder:
-            crops = FigureCrops(Path(folder))
-            document = await read(crops=crops)
-            write_document(document, targets, crops, render_options or RenderOptions())
-            return document
+        return await _read_and_write(read, targets, render_options or RenderOptions())
+
+
+@asynccontextmanager
+async def _opened(engine: str | Engine, options: EngineOptions) -> AsyncIterator[Engine]:
+    """The engine; one that was made here is closed afterwards."""
+    if not isinstance(engine, str):
+        yield engine
+        return
+    made = create_engine(engine, options)
+    try:
+        yield made
     finally:
-        if isinstance(engine, str):
-            with anyio.CancelScope(shield=True):
-                await reader.aclose()
+        with anyio.CancelScope(shield=True):
+            await made.aclose()
+
+
+async def _read_and_write(
+    read: Callable[..., Awaitable[Document]], targets: Targets, options: RenderOptions
+) -> Document:
+    with tempfile.TemporaryDirectory(prefix="moonpress-") as folder:
+        crops = FigureCrops(Path(folder))
+        document = await read(crops=crops)
+        write_document(document, targets, crops, options)
+        return document
 
 
 def convert(
