@@ -83,14 +83,15 @@ def _lines_of_glyphs(glyphs: Glyphs, layer: TextLayer, walls: Sequence[Box]) -> 
     weight = np.add.reduceat(large.astype(np.float32), starts)
     bases = np.add.reduceat(np.where(large, glyphs.bases, 0), starts) / weight
     spans = [
-        Span(x0, y0, x1, y1, size, base, "".join(glyphs.texts[s:e]), s, e)
-        for (x0, y0), (x1, y1), size, base, s, e in zip(
+        Span(x0, y0, x1, y1, size, base, "".join(glyphs.texts[s:e]), s, e, spaced)
+        for (x0, y0), (x1, y1), size, base, s, e, spaced in zip(
             left.tolist(),
             right.tolist(),
             sizes.tolist(),
             bases.tolist(),
             starts.tolist(),
             ends.tolist(),
+            glyphs.spaced[starts].tolist(),
             strict=True,
         )
     ]
@@ -149,8 +150,10 @@ def join_words(row: Sequence[Span]) -> str:
     parts = [row[0].text]
     for before, after in pairwise(row):
         gap = max(after.x0 - before.x1, before.x0 - after.x1)
-        close = gap < 0.6 * max(before.size, after.size)
-        if not (close and _CJK.match(before.text[-1]) and _CJK.match(after.text[0])):
+        size = max(before.size, after.size)
+        eastern = _CJK.match(before.text[-1]) and _CJK.match(after.text[0])
+        touching = not after.spaced and gap < 0.12 * size
+        if not (touching or (eastern and gap < 0.6 * size)):
             parts.append(" ")
         parts.append(after.text)
     return "".join(parts)

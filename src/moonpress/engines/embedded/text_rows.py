@@ -15,6 +15,7 @@ from moonpress.engines.embedded.types import Box
 # Widths in units of the letter size (em).
 _WORD_GAP = 0.55  # a gap up to this is a word space, however the neighbours stand
 _WIDE_GAP = 2.2  # a gap above this always ends a line
+_WIDEST = 8.0  # a gap above this ends a line even within a justified paragraph
 _CLEAR = 0.4  # white that a gutter keeps over all its rows
 _REACH = 20.0  # how far from a gap its row must have words to count as standing on both sides
 _PITCH = 3.2  # rows further apart than this have nothing to do with each other
@@ -25,7 +26,10 @@ _MARKER = re.compile(
 
 
 class Span(NamedTuple):
-    """A word in pixels, with the range of glyphs it is made of."""
+    """A word in pixels, with the range of glyphs it is made of.
+
+    ``spaced`` tells whether the text layer has a space before it.
+    """
 
     x0: float
     y0: float
@@ -36,6 +40,7 @@ class Span(NamedTuple):
     text: str
     start: int
     end: int
+    spaced: bool
 
 
 def split_rows(spans: Sequence[Span], walls: Sequence[Box]) -> list[list[Span]]:
@@ -87,16 +92,55 @@ class _Row:
 
 
 def _rows(spans: Sequence[Span]) -> list[list[Span]]:
-    """Cluster words by baseline over the whole width of the page."""
+    """Cluster words by baseline over the whole width of the page, from the top down.
+
+    Long words found the rows, because signs and formulas may stand off the baseline.
+    """
+    bases: list[float] = []
     rows: list[list[Span]] = []
-    top = size = 0.0
-    for span in sorted(spans, key=lambda s: s.base):
-        if rows and span.base - top < 0.36 * min(size, span.size):
-            rows[-1].append(span)
+    for span in sorted(spans, key=lambda s: s.x0 - s.x1):
+        at = bisect_left(bases, span.base)
+        near = [i for i in (at - 1, at) if 0 <= i < len(bases) and _level(rows[i][0], span)]
+        if near:
+            rows[min(near, key=lambda i: abs(bases[i] - span.base))].append(span)
         else:
-            rows.append([span])
-            top, size = span.base, span.size
-    return rows
+            bases.insert(at, span.base)
+            rows.insert(at, [span])
+    return _with_scripts(rows)
+
+
+def _level(one: Span, other: Span) -> bool:
+    return abs(one.base - other.base) < 0.36 * min(one.size, other.size)
+
+
+def _with_scripts(rows: list[list[Span]]) -> list[list[Span]]:
+    """Put small words that stand close after a larger one, a little off its baseline, into its row.
+
+    They are exponents, indices and marks of footnotes that the file draws on their own.
+    """
+    for number, row in enumerate(rows):
+        if len(row) > 4 or any(len(s.text) > 4 for s in row):
+            continue
+        for span in list(row):
+            hosts = [
+                (abs(other.base - span.base), near)
+                for near in range(max(0, number - 3), min(len(rows), number + 4))
+                if near != number
+                for other in rows[near]
+                if _is_script(span, other)
+            ]
+            if hosts:
+                row.remove(span)
+                rows[min(hosts)[1]].append(span)
+    return [row for row in rows if row]
+
+
+def _is_script(small: Span, large: Span) -> bool:
+    if small.size >= 0.87 * large.size or abs(small.base - large.base) > 0.75 * large.size:
+        return False
+    if small.x0 > large.x0:
+        return -1.5 * small.size < small.x0 - large.x1 < 0.3 * large.size
+    return -0.2 * large.size < large.x0 - small.x1 < 0.35 * large.size
 
 
 def _walled(gap: _Gap, span: Span, walls: Sequence[Box]) -> bool:
@@ -113,10 +157,26 @@ def _cut(rows: Sequence[_Row], number: int, line: Sequence[Span], gap: _Gap) -> 
     if len(line) == 1 and _MARKER.match(line[0].text) and gap.width < 3 * size:
         return False
     if gap.width > _WIDE_GAP * size:
-        return True
+        return not (gap.width < _WIDEST * size and _amid_paragraph(rows, number, gap))
     clear, aligned = _corridor(rows, number, gap)
-    needed = 3 if gap.width < size else 2 if gap.width < 1.6 * size else 1
+    needed = 4 if gap.width < size else 2 if gap.width < 1.6 * size else 1
     return clear >= needed or (clear >= 2 and aligned >= 2)
+
+
+def _amid_paragraph(rows: Sequence[_Row], number: int, gap: _Gap) -> bool:
+    """Whether closely set words run across the place of ``gap`` both above and below it."""
+    for step in (-1, 1):
+        at = number + step
+        inked = 0.0
+        while 0 <= at < len(rows) and abs(rows[at].base - rows[number].base) < 1.7 * gap.size:
+            spans = [s for s in rows[at].spans if s.x1 > gap.left and s.x0 < gap.right]
+            inked = sum(min(s.x1, gap.right) - max(s.x0, gap.left) for s in spans)
+            if inked >= 0.6 * gap.width:
+                break
+            at += step
+        if inked < 0.6 * gap.width:
+            return False
+    return True
 
 
 def _corridor(rows: Sequence[_Row], number: int, gap: _Gap) -> tuple[int, int]:
