@@ -232,9 +232,9 @@ def _orientation(image: Image.Image) -> int:
 
 def _teach_pillow_heic(name: str) -> None:
     try:
-        import pillow_heif
+        import pi_heif
     except ImportError:
-        message = "HEIC pictures need the package pillow-heif, which is not installed"
-        hint = "Install it with: pip install pillow-heif"
+        message = "HEIC pictures need the package pi-heif, which is not installed"
+        hint = "Install it with: pip install pi-heif"
         raise UnsupportedInput(message, file=name, hint=hint) from None
-    pillow_heif.register_heif_opener(decode_threads=1)
+    pi_heif.register_heif_opener(decode_threads=1)
