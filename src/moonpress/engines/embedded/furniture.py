@@ -79,6 +79,8 @@ def find_furniture(
         regions: From the layout model.
         rulings: Lines drawn on the page.
     """
+    margin = tuple(line for line in lines if _upended(line.box))
+    lines = [line for line in lines if not _upended(line.box)]
     rows = [(around(line.box for line in row), row) for row in rows_of(lines)]
     marks = [r for r in regions if r.kind in (RegionKind.HEADER, RegionKind.FOOTER)]
     across = [r for r in rulings if r.width > 20 * max(r.height, 1.0)]
@@ -90,7 +92,7 @@ def find_furniture(
     if len(top) + len(bottom) >= len(rows) and len(rows) > 1:
         top = bottom = []
     headers = tuple(line for row in top for line in row.lines)
-    footers = tuple(line for row in reversed(bottom) for line in row.lines)
+    footers = tuple(line for row in reversed(bottom) for line in row.lines) + margin
     gone = {id(line) for line in (*headers, *footers)}
     return Furniture(headers, footers, tuple(line for line in lines if id(line) not in gone))
 
@@ -162,3 +164,8 @@ def _runs_along(row: _Row, rule: Box) -> bool:
         -0.3 * row.box.height < rule.y0 - row.box.y1 < reach
         or -0.3 * row.box.height < row.box.y0 - rule.y1 < reach
     )
+
+
+def _upended(box: Box) -> bool:
+    """Whether a line runs up or down the page: stamps of archives and publishers in the margin."""
+    return box.height > 5 * box.width

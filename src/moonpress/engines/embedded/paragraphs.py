@@ -55,8 +55,9 @@ def split_paragraphs(stack: Sequence[Line]) -> list[tuple[tuple[Line, ...], ...]
     paragraphs: list[list[_Row]] = [[rows[0]]]
     for k in range(1, len(rows)):
         following = rows[k + 1] if k + 1 < len(rows) else None
-        hanging = marker_of(paragraphs[-1][0].text) is not None
-        if _begins(rows[k], rows[k - 1], following, column, hanging=hanging):
+        first = paragraphs[-1][0]
+        item = first if marker_of(first.text) else None
+        if _begins(rows[k], rows[k - 1], following, column, item):
             paragraphs.append([rows[k]])
         else:
             paragraphs[-1].append(rows[k])
@@ -75,11 +76,11 @@ def _measure(rows: Sequence[_Row]) -> _Column:
 
 
 def _begins(
-    row: _Row, before: _Row, following: _Row | None, column: _Column, *, hanging: bool
+    row: _Row, before: _Row, following: _Row | None, column: _Column, item: _Row | None
 ) -> bool:
     """Whether ``row`` begins a new paragraph after the row ``before``.
 
-    In a list item (``hanging``) the rows after the first are indented.
+    In a list item, whose first row is ``item``, the rows after the first may be indented.
     """
     height = min(row.box.height, before.box.height)
     if row.box.y0 - before.box.y1 > column.gap + 0.35 * height:
@@ -88,8 +89,10 @@ def _begins(
         return True
     if marker_of(row.text) is not None:
         return True
-    if hanging:
-        return row.box.x0 < before.box.x0 - 0.5 * height and _ended(before, row, column)
+    if item is not None and row.box.x0 > item.box.x0 + 0.5 * height:
+        return False
+    if item is not None and row.box.x0 < before.box.x0 - 0.5 * height and before is not item:
+        return True
     return _ended(before, row, column) or _indented(row, before, following, column)
 
 

@@ -64,8 +64,6 @@ def _torn(left: int, right: int, boxes: npt.NDArray[np.float64]) -> bool:
     height = min(a[3] - a[1], b[3] - b[1])
     if max(a[3] - a[1], b[3] - b[1]) > 1.5 * height:
         return False
-    if b[0] - a[2] < 0.6 * height:
-        return True
     top, bottom = min(a[1], b[1]), max(a[3], b[3])
     middle = (a[2] + b[0]) / 2
     crossed = 0
@@ -76,7 +74,7 @@ def _torn(left: int, right: int, boxes: npt.NDArray[np.float64]) -> bool:
             crossed += 1
         elif _both_sides(beside, a[0], middle, b[2]):
             return False
-    return crossed > 0
+    return crossed > 0 or bool(b[0] - a[2] < 0.6 * height)
 
 
 def _both_sides(beside: npt.NDArray[np.float64], left: float, middle: float, right: float) -> bool:

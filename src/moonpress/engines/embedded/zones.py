@@ -5,13 +5,16 @@ Owns which lines belong to them and which stay in the body. Never reads a table.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from moonpress.document import BlockKind
-from moonpress.engines.embedded.drafts import Draft, around, rows_of
+from moonpress.engines.embedded.drafts import Draft, around, rows_of, same_row
 from moonpress.engines.embedded.tables import TableReading
 from moonpress.engines.embedded.types import Box, Line, Region, RegionKind, UprightPage
+
+_EQUATION_NUMBER = re.compile(r"^[(\[]\d{1,3}(?:\.\d{1,3})*[a-z]?[)\]]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +49,30 @@ def find_zones(
             emblems += lines
             lines = []
         drafts.append(Draft(BlockKind.FIGURE, box, tuple(rows_of(lines))))
-    for region in regions:
-        if region.kind is not RegionKind.FORMULA or region.score < 0.5:
-            continue
-        inside = [
-            i
-            for i, line in enumerate(page.lines)
-            if i not in taken and line.box.inside(region.box) > 0.6
-        ]
-        if not inside:
-            continue
-        taken.update(inside)
-        lines = [page.lines[i] for i in inside]
-        box = around([region.box, *(line.box for line in lines)])
-        drafts.append(Draft(BlockKind.FORMULA, box, tuple(rows_of(lines))))
+    formulas = [r.box for r in regions if r.kind is RegionKind.FORMULA and r.score >= 0.5]
+    for box in formulas:
+        inside = [i for i in _free(page, taken) if page.lines[i].box.inside(box) > 0.6]
+        if inside:
+            numbers = [i for i in _free(page, taken) if _numbers(page.lines[i], box)]
+            inside += [i for i in numbers if i not in inside]
+            taken.update(inside)
+            drafts.append(_formula(box, [page.lines[i] for i in inside]))
     rest = tuple(line for i, line in enumerate(page.lines) if i not in taken)
     return Zones(tuple(drafts), rest, tuple(emblems))
+
+
+def _free(page: UprightPage, taken: set[int]) -> list[int]:
+    return [i for i in range(len(page.lines)) if i not in taken]
+
+
+def _numbers(line: Line, formula: Box) -> bool:
+    """Whether a line is the number of an equation, in the row of its formula."""
+    return bool(_EQUATION_NUMBER.match(line.text.strip())) and same_row(line.box, formula)
+
+
+def _formula(box: Box, lines: list[Line]) -> Draft:
+    rows = tuple(rows_of(lines))
+    return Draft(BlockKind.FORMULA, around([box, *(line.box for line in lines)]), rows)
 
 
 def _table(page: UprightPage, table: TableReading) -> Draft:
@@ -77,15 +88,16 @@ def _table(page: UprightPage, table: TableReading) -> Draft:
 def _figure_boxes(page: UprightPage, regions: Sequence[Region], tables: Sequence[Box]) -> list[Box]:
     """Figures from the model and pictures from the PDF, without doubles and false ones."""
     whole = page.width * page.height
-    candidates = [r.box for r in regions if r.kind is RegionKind.FIGURE and r.score > 0.5]
-    candidates += [p for p in page.pictures if 0.003 * whole < p.area]
+    candidates = [
+        _without_text(page, r.box) for r in regions if r.kind is RegionKind.FIGURE and r.score > 0.5
+    ]
+    candidates += [p for p in page.pictures if p.area > 0.003 * whole]
     boxes: list[Box] = []
     for box in sorted(candidates, key=lambda b: -b.area):
-        if box.area > 0.7 * whole or any(box.inside(t) > 0.5 for t in tables):
+        if not 0.001 * whole < box.area < 0.7 * whole or any(box.inside(t) > 0.5 for t in tables):
             continue
-        if any(box.inside(other) > 0.6 for other in boxes) or _is_text(page, box):
-            continue
-        boxes.append(box)
+        if not any(box.inside(other) > 0.6 for other in boxes) and not _is_text(page, box):
+            boxes.append(box)
     return boxes
 
 
@@ -93,6 +105,28 @@ def _is_text(page: UprightPage, box: Box) -> bool:
     """Whether lines of running text fill the box."""
     long = [line for line in page.lines if line.box.inside(box) > 0.7 and len(line.text) > 25]
     return sum(line.box.area for line in long) > 0.25 * box.area
+
+
+def _without_text(page: UprightPage, box: Box) -> Box:
+    """Cut running text off a figure's upper and lower side; the model's boxes take it in.
+
+    The figure is the tallest strip of the box between rows of running text.
+    """
+    text = [
+        line.box
+        for line in page.lines
+        if line.box.overlap(box) > 0.5 * line.box.area
+        and len(line.text) > 25
+        and line.box.width > 0.4 * box.width
+    ]
+    edges = [box.y0, box.y1, *(y for b in text for y in (b.y0, b.y1))]
+    strips = []
+    for top in edges:
+        below = [b.y0 for b in text if b.y1 > top + 0.5 * b.height]
+        bottom = min([*below, box.y1])
+        if bottom > top:
+            strips.append(Box(box.x0, top, box.x1, bottom))
+    return max(strips, key=lambda strip: strip.height, default=box)
 
 
 def _is_emblem(page: UprightPage, box: Box) -> bool:
