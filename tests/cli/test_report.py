@@ -92,3 +92,23 @@ def test_the_closing_line_and_notes_are_for_people_only(
 )
 def test_page_list(numbers: list[int], text: str) -> None:
     assert page_list(numbers) == text
+
+
+@pytest.mark.parametrize(
+    ("paths", "said"),
+    [
+        (["out/a.md"], "Wrote out/a.md ("),
+        (["a.md", "a_files"], "Wrote a.md, a_files ("),
+        (["out/a.html", "out/a.md"], "Wrote out/: a.html, a.md ("),
+    ],
+)
+def test_the_closing_line_names_a_folder_once(
+    paths: list[str],
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    tell_written(document((OK, ())), [Path(path) for path in paths], 1.0, Voice())
+
+    assert capsys.readouterr().err.startswith(said)

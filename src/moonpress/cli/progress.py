@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from moonpress.cli.voice import Voice, printable
@@ -87,7 +88,7 @@ class BarObserver:
 def _label(name: str) -> str:
     from rich.markup import escape
 
-    return escape(printable(name))
+    return escape(printable(Path(name).name))
 
 
 def _new_bar() -> Progress:
@@ -120,4 +121,6 @@ def _new_bar() -> Progress:
         TimeRemainingColumn(compact=True),
         console=Console(stderr=True),
         transient=True,
+        # Enough for the eye; drawing ten times a second takes a fiftieth of a core.
+        refresh_per_second=4,
     )

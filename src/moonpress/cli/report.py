@@ -59,11 +59,19 @@ def tell_written(document: Document, paths: Sequence[Path], seconds: float, voic
         seconds=round(seconds, 3),
     )
     if voice.chatty and paths:
-        names = ", ".join(str(path) for path in paths)
         count = len(document.pages)
         pages = f"{count} page{'s' if count != 1 else ''}"
         failures = f", {failed} failed" if failed else ""
-        voice.say(f"Wrote {names} ({pages}{failures}) in {seconds:.1f} s")
+        voice.say(f"Wrote {_path_list(paths)} ({pages}{failures}) in {seconds:.1f} s")
+
+
+def _path_list(paths: Sequence[Path]) -> str:
+    """``report.md``, ``out/: report.html, report.md``: the folder once, for files in one folder."""
+    if len(paths) == 1:
+        return str(paths[0])
+    folder = paths[0].parent
+    names = ", ".join(path.name for path in paths)
+    return names if folder == Path() else f"{folder}/: {names}"
 
 
 def page_list(numbers: Iterable[int]) -> str:

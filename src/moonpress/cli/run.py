@@ -18,18 +18,20 @@ from moonpress.cli.progress import watching
 from moonpress.cli.report import exit_code, tell_pages, tell_written
 from moonpress.cli.voice import Voice
 from moonpress.document import Delimiters, Document, RenderOptions
-from moonpress.engines.registry import EngineOptions, create_engine
+from moonpress.engines.registry import READING_SECONDS, EngineOptions, create_engine
 from moonpress.errors import InputUnreadable, UsageError
 from moonpress.outputs.figures import FigureCrops
 from moonpress.outputs.targets import Targets, check_writable, resolve_targets
 from moonpress.outputs.writer import write_document
-from moonpress.pipeline.convert import ConvertSettings, Observer, convert_document
+from moonpress.pipeline.convert import (
+    DRAWING_SECONDS,
+    ConvertSettings,
+    Observer,
+    convert_document,
+)
 
 _STANDARD_STREAM = "-"
 _STANDARD_INPUT_NAME = "standard input"
-# Drawing takes a second at most, save for files made to never end: those are to fail within 30 s.
-_DRAWING_SECONDS = 20.0
-_READING_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ async def _read(
 ) -> Document:
     options = EngineOptions(
         workers=request.workers,
-        page_timeout=request.page_timeout or _READING_SECONDS,
+        page_timeout=request.page_timeout or READING_SECONDS,
         fast=request.fast,
         languages=request.languages,
         ocr=request.ocr,
@@ -122,7 +124,7 @@ async def _read(
         password=request.password,
         dpi=request.dpi,
         max_image_width=request.max_image_width,
-        page_timeout=request.page_timeout or _DRAWING_SECONDS,
+        page_timeout=request.page_timeout or DRAWING_SECONDS,
     )
     async with aclosing(create_engine(request.engine, options)) as engine:
         return await convert_document(
