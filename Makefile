@@ -64,7 +64,7 @@ docs-generate: dev
 	$(BIN)/python scripts/generate_docs.py
 
 docs: $(VENV)/installed-docs docs-generate
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Newest versions of everything, tried in a fresh environment; run the tests before committing it.
 constraints:

@@ -195,15 +195,14 @@ def _list_type(field: Mapping[str, Any]) -> str:
 
 
 def _code(text: str) -> str:
-    return f"`{text.replace('|', chr(92) + '|')}`"
+    """As code; readers of Markdown disagree about a backslash before a bar in a table."""
+    return f"<code>{_cell(text)}</code>" if "|" in text else f"`{text}`"
 
 
 def _cell(text: str) -> str:
-    """Text that stays in one table cell and is not taken for HTML or emphasis."""
+    """Text that stays in one table cell and is not taken for HTML, emphasis or a formula."""
     folded = " ".join(text.split())
-    for letter in ("\\", "|", "<", "*", "$"):
-        folded = folded.replace(letter, f"\\{letter}")
-    return folded
+    return folded.translate({ord(letter): f"&#{ord(letter)};" for letter in "\\|<*$"})
 
 
 if __name__ == "__main__":
