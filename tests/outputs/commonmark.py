@@ -19,8 +19,8 @@ def _renderer(*, math: bool) -> MarkdownIt:
     renderer = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     renderer.add_render_rule("image", _image)
     if math:
-        # The rules of pandoc and others: no space just inside of the dollars, no digit after them.
-        dollarmath_plugin(renderer, allow_space=False, allow_digits=False, double_inline=False)
+        # Without digits it would refuse those before a formula too, which no other reader does.
+        dollarmath_plugin(renderer, allow_space=False, allow_digits=True, double_inline=False)
         renderer.add_render_rule("math_inline", _math)
         renderer.add_render_rule("math_block", _math)
     return renderer

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from html import escape
+from pathlib import PurePath
 from typing import Final
 
 import lxml.etree
@@ -47,7 +48,8 @@ class HtmlOutput:
     def render(self, document: Document, options: RenderOptions) -> str:
         """The whole document."""
         formulas = Formulas()
-        title = _text(document.metadata.title or document.source)
+        # The name alone: a page that is passed on need not say where the file lay.
+        title = _text(document.metadata.title or PurePath(document.source).name)
         pages = "\n".join(_page(page, options, formulas) for page in document.pages)
         return (
             "<!DOCTYPE html>\n<html>\n<head>\n"
