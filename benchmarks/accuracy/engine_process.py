@@ -120,7 +120,7 @@ class EngineProcess:
 
     def _start(self) -> subprocess.Popen[str]:
         environment = os.environ | dict.fromkeys(_ONE_THREAD, "1")
-        environment["PYTHONPATH"] = str(_ROOT)
+        environment["PYTHONPATH"] = f"{_ROOT}{os.pathsep}{_ROOT / 'src'}"
         self._child = subprocess.Popen(
             [
                 self.runner.python,
