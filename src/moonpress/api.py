@@ -16,11 +16,17 @@ from anyio.from_thread import start_blocking_portal
 
 from moonpress.document import Document, RenderOptions
 from moonpress.engines.base import Engine
-from moonpress.engines.registry import EngineOptions, create_engine
+from moonpress.engines.registry import READING_SECONDS, EngineOptions, create_engine
 from moonpress.outputs.figures import FigureCrops
 from moonpress.outputs.targets import Targets, check_writable, resolve_targets
 from moonpress.outputs.writer import write_document
-from moonpress.pipeline.convert import ConvertSettings, Observer, Quiet, convert_document
+from moonpress.pipeline.convert import (
+    DRAWING_SECONDS,
+    ConvertSettings,
+    Observer,
+    Quiet,
+    convert_document,
+)
 
 _BYTES_NAME = "document"
 
@@ -33,7 +39,7 @@ async def convert_async(
     password: str | None = None,
     dpi: float | None = None,
     max_image_width: int | None = None,
-    page_timeout: float = 60.0,
+    page_timeout: float | None = None,
     fast: bool = False,
     languages: Sequence[str] = (),
     ocr: str = "auto",
@@ -51,14 +57,14 @@ async def convert_async(
         password=password,
         dpi=dpi,
         max_image_width=max_image_width,
-        page_timeout=page_timeout,
+        page_timeout=page_timeout or DRAWING_SECONDS,
     )
     targets = None if output is None else resolve_targets(name, str(output), formats)
     if targets is not None:
         check_writable(targets)
     options = EngineOptions(
         workers=workers,
-        page_timeout=page_timeout,
+        page_timeout=page_timeout or READING_SECONDS,
         fast=fast,
         languages=tuple(languages),
         ocr=ocr,
@@ -109,7 +115,7 @@ def convert(
     password: str | None = None,
     dpi: float | None = None,
     max_image_width: int | None = None,
-    page_timeout: float = 60.0,
+    page_timeout: float | None = None,
     fast: bool = False,
     languages: Sequence[str] = (),
     ocr: str = "auto",
@@ -130,7 +136,8 @@ def convert(
         password: Of an encrypted PDF.
         dpi: Resolution at which PDF pages are drawn; the engine's own when left out.
         max_image_width: Bound of a page picture's width in pixels.
-        page_timeout: Seconds that drawing, and then reading, one page may take.
+        page_timeout: Seconds that drawing, and then reading, one page may take; 20 and 120 when
+            left out.
         fast: Smaller recognition models: about three times faster on scans, less exact.
         languages: Tesseract names of languages whose scripts the built-in recogniser lacks.
         ocr: ``"auto"``, ``"always"`` (ignore text layers) or ``"never"`` (text layers only).

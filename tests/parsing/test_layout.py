@@ -159,6 +159,17 @@ def test_blocks_come_out_as_soon_as_they_close() -> None:
     assert [visible_text(block.html) for block in parser.close()] == ["two"]
 
 
+def test_spans_say_where_in_the_reply_each_block_stands() -> None:
+    reply = "before" + div("<p>one</p>") + "\n" + div("two") + "after"
+    parser = parse(reply)
+    assert [reply[start:end] for start, end in parser.spans] == [
+        "before",
+        "<p>one</p>",
+        "two",
+        "after",
+    ]
+
+
 _WORDS = st.integers(min_value=0, max_value=999).map(lambda n: f"w{n}w")
 _PIECES = st.one_of(
     _WORDS,

@@ -12,7 +12,7 @@ from moonpress.document.document import (
 )
 from moonpress.document.geometry import BBox, PageSize
 from moonpress.document.page_image import Font, PageImage, TextLayer
-from moonpress.document.reading import PageReading
+from moonpress.document.reading import LayoutReply, PageReading
 from moonpress.document.rendering import Delimiters, Output, RenderOptions
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Delimiters",
     "Document",
     "Font",
+    "LayoutReply",
     "Link",
     "Metadata",
     "Output",

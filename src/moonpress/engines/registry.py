@@ -14,6 +14,8 @@ from moonpress.engines.base import Engine
 from moonpress.errors import UnknownName
 
 GROUP = "moonpress.engines"
+# A dense page takes seconds on a busy core; this is for pages that never end.
+READING_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class EngineOptions:
     """
 
     workers: int | None = None
-    page_timeout: float = 60.0
+    page_timeout: float = READING_SECONDS
     fast: bool = False
     languages: tuple[str, ...] = ()
     ocr: str = "auto"

@@ -81,15 +81,18 @@ class LayoutParser:
     Attributes:
         blocks: All blocks so far, in the order in which they were written.
         problems: What was wrong so far.
+        spans: For each block where its content stands in the reply, as ``(start, end)`` indexes.
     """
 
     def __init__(self, *, page_number: int, scale: float) -> None:
         self.blocks: list[Block] = []
         self.problems: list[Problem] = []
+        self.spans: list[tuple[int, int]] = []
         self._page = page_number
         self._scale = scale
         self._buffer = ""
         self._scanned = 0
+        self._dropped = 0
         self._open: _Open | None = None
         self._wrappers = 0
 
@@ -117,7 +120,8 @@ class LayoutParser:
             rest = _CUT_TAG.sub("", self._buffer)
             block = self._finish(self._open.attributes, rest)
             self._note(ProblemCode.BLOCK_UNCLOSED, "the reply ends inside this block", block)
-        self._buffer, self._scanned, self._open = "", 0, None
+        self._drop(len(self._buffer))
+        self._open = None
         return self.blocks[before:]
 
     def _opening(self, tag: re.Match[str]) -> None:
@@ -155,6 +159,7 @@ class LayoutParser:
             self._drop(tag.end())
 
     def _drop(self, end: int) -> None:
+        self._dropped += end
         self._buffer = self._buffer[end:]
         self._scanned = 0
 
@@ -167,6 +172,7 @@ class LayoutParser:
         if not visible_text(html):
             return
         block = self._add(BlockKind.TEXT, _WHOLE_PAGE, html, None)
+        self.spans.append((self._dropped, self._dropped + end))
         self._note(ProblemCode.TEXT_OUTSIDE_BLOCK, "text stands outside every block", block)
 
     def _finish(self, attributes: str, inner: str) -> Block | None:
@@ -184,6 +190,7 @@ class LayoutParser:
         if kind is BlockKind.HEADING:
             html, level = _as_heading(html)
         block = self._add(kind or BlockKind.TEXT, box, html, level)
+        self.spans.append((self._dropped, self._dropped + len(inner)))
         if complaint is not None:
             self._note(*complaint, block)
         if kind is None:

@@ -37,11 +37,14 @@ from moonpress.errors import (
 )
 from moonpress.pipeline.furniture import mark_furniture
 from moonpress.pipeline.headings import level_headings
+from moonpress.pipeline.layout_reply import with_blocks
 from moonpress.pipeline.links import attach_links
 from moonpress.pipeline.render import RenderedDocument, RenderLimits, open_rendered
 from moonpress.sources.base import RenderRequest
 from moonpress.sources.page_range import select_pages
 
+# Drawing takes a second at most, save for files made to never end: those are to fail within 30 s.
+DRAWING_SECONDS = 20.0
 _DEFAULT_DPI = 200.0
 # About A3 at 200 dpi; larger pages are scaled down to it.
 _MAX_PIXELS = 8_000_000
@@ -63,7 +66,7 @@ class ConvertSettings:
     password: str | None = None
     dpi: float | None = None
     max_image_width: int | None = None
-    page_timeout: float = 60.0
+    page_timeout: float = DRAWING_SECONDS
 
 
 class Observer(Protocol):
@@ -194,7 +197,7 @@ class _Run:
     async def _read(self, image: PageImage) -> Page:
         began = time.perf_counter()
         try:
-            reading = await self.engine.read(image)
+            reading = with_blocks(await self.engine.read(image), image.number)
         except EngineError as error:
             page = _failed(image.number, error)
             return replace(page, size=image.size, problems=(*image.problems, *page.problems))
