@@ -4,8 +4,9 @@ Owns the tolerant parser: whatever the model writes, no visible text is dropped,
 the page, and what was wrong is recorded as a typed problem. Never talks to a model and never judges
 whether the text is true.
 
-The format (model card of Chandra-OCR-2): top-level ``div`` elements with ``data-bbox="x0 y0 x1 y1"``
-in thousandths of the page (version 1: of 1024) and ``data-label``, with plain HTML inside.
+The format (model card of Chandra-OCR-2): top-level ``div`` elements with
+``data-bbox="x0 y0 x1 y1"`` in thousandths of the page (version 1: of 1024) and ``data-label``, with
+plain HTML inside.
 """
 
 from __future__ import annotations
