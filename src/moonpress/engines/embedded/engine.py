@@ -22,6 +22,8 @@ _READER = "moonpress.engines.embedded.reader:PageReader"
 _PAGES_PER_WORKER = 300
 # Two processes of one thread read more pages than one process of two threads.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE"}
+# onnxruntime tells Microsoft of its use unless it is told not to.
+_WORKER_ENVIRONMENT = {**_ONE_THREAD, "ORT_DISABLE_TELEMETRY": "1"}
 _DEFAULT_WORKERS_AT_MOST = 4
 
 
@@ -99,7 +101,7 @@ class EmbeddedEngine:
     async def _take(self) -> tuple[WorkerProcess, int]:
         if self._idle:
             return self._idle.pop()
-        worker = WorkerProcess(_READER, {"settings": self._settings}, env=_ONE_THREAD)
+        worker = WorkerProcess(_READER, {"settings": self._settings}, env=_WORKER_ENVIRONMENT)
         try:
             await worker.start()
         except BaseException:
