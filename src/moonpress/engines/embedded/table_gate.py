@@ -18,6 +18,7 @@ _MARKER = re.compile(
     r"|[①-⑳]|[（(]?[一二三四五六七八九十]{1,2}[)）、.]"
 )
 _PAGE = re.compile(r"\d{1,4}|[ivxlc]{1,6}")
+_EQUATION = re.compile(r"\(\w?[.\d]{1,6}[a-z]?\)")
 _PROSE_WORDS = 6
 _LEADER = re.compile(r"(?:[.·…_]\s*){3,}")
 
@@ -35,6 +36,8 @@ class Evidence:
         listed: Whether the first column holds nothing but list marks.
         contents: Whether it is a table of contents.
         longest: Most lines of text in one cell.
+        paired: Rows with text in two cells or more.
+        equations: Whether the last column holds nothing but numbers of equations.
     """
 
     rows: int
@@ -45,6 +48,8 @@ class Evidence:
     listed: bool
     contents: bool
     longest: int
+    paired: int
+    equations: bool
 
 
 def weigh(grid: Grid, filled: Sequence[Sequence[Token]]) -> Evidence:
@@ -72,7 +77,17 @@ def weigh(grid: Grid, filled: Sequence[Sequence[Token]]) -> Evidence:
         listed=_listed(columns),
         contents=_is_contents(columns),
         longest=longest,
+        paired=_paired(grid, filled),
+        equations=bool(columns[-1]) and all(_EQUATION.fullmatch(t) for t in columns[-1]),
     )
+
+
+def _paired(grid: Grid, filled: Sequence[Sequence[Token]]) -> int:
+    counts = [0] * grid.rows
+    for cell, tokens in zip(grid.cells, filled, strict=True):
+        for row in range(cell.row, cell.row + cell.row_span):
+            counts[row] += bool(tokens)
+    return sum(count >= 2 for count in counts)
 
 
 def _is_prose(line: Sequence[Token]) -> bool:
@@ -105,16 +120,16 @@ def holds_when_ruled(evidence: Evidence) -> bool:
     """Whether ruling lines around these words make a table: more than frames around prose."""
     if evidence.rows * evidence.columns < 4 or evidence.columns < 2 or evidence.rows < 2:
         return False
-    return evidence.filled >= 0.3 and evidence.longest <= 25
+    return evidence.filled >= 0.3 and evidence.longest <= 25 and evidence.paired >= 2
 
 
 def holds_when_open(evidence: Evidence) -> bool:
     """Whether a few horizontal lines, or the layout model, make these words a table."""
     if evidence.columns < 2 or evidence.rows < 2 or evidence.listed or evidence.contents:
         return False
-    if evidence.prose >= 0.5 and evidence.figures < 0.2:
+    if evidence.equations or (evidence.prose >= 0.5 and evidence.figures < 0.2):
         return False
-    return evidence.filled >= 0.35 and evidence.longest <= 15
+    return evidence.filled >= 0.35 and evidence.longest <= 15 and evidence.paired >= 2
 
 
 def holds_when_stacked(evidence: Evidence) -> bool:

@@ -69,6 +69,9 @@ def header_rows(grid: Grid, texts: Sequence[str], bold: Sequence[bool]) -> int:
     if first is None and not (all(texts[k] for k in top) or all(bold[k] for k in top if texts[k])):
         return 0
     rows = 1
+    if len(top) == 1 and grid.rows > 2:
+        # A title over all columns stands above the header proper.
+        rows = 2
     for cell, text in zip(grid.cells, texts, strict=True):
         # A heading over several columns or rows takes the rows of its sub-headings along.
         if cell.row < rows and text:

@@ -67,9 +67,11 @@ class TableSearch:
         self._rules = rules
         self._near = tolerance_of(page.width)
         self._found: list[Region] = []
+        self._figures: list[Box] = []
 
     def run(self, regions: Sequence[Region]) -> list[Region]:
         """All tables from the top down; ``regions`` are those of the layout model."""
+        self._figures = [r.box for r in regions if r.kind is RegionKind.FIGURE]
         for box in sorted(ruled_areas(self._rules, self._near), key=lambda b: -b.area):
             self._add(box, _RULED, holds_when_ruled)
         everything = tokens_in(self._page.lines, Box(0, 0, self._page.width, self._page.height))
@@ -78,11 +80,13 @@ class TableSearch:
             if region.kind is RegionKind.TABLE:
                 self._weigh(region, stacks)
         for box in stacks:
-            self._add(box, _STACKED, holds_when_stacked)
+            if not self._in_figure(box):
+                self._add(box, _STACKED, holds_when_stacked)
         used = [r.box for r in self._found]
         free = [t for t in everything if not any(t.box.inside(box) > 0.5 for box in used)]
         for box in aligned_areas(free):
-            self._add(box, _ALIGNED, holds_when_bare)
+            if not self._in_figure(box):
+                self._add(box, _ALIGNED, holds_when_bare)
         return sorted(self._found, key=lambda r: (r.box.y0, r.box.x0))
 
     def _add(self, box: Box, score: float, holds: Callable[[Evidence], bool]) -> bool:
@@ -93,6 +97,10 @@ class TableSearch:
             return False
         self._found.append(Region(RegionKind.TABLE, tried.scene.box, score))
         return True
+
+    def _in_figure(self, box: Box) -> bool:
+        """Axes and labels of a chart are aligned like tables."""
+        return any(box.inside(figure) > 0.5 for figure in self._figures)
 
     def _overlapping(self, box: Box) -> list[Region]:
         return [r for r in self._found if r.box.overlap(box) > _SHARED * min(r.box.area, box.area)]
