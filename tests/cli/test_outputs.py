@@ -104,10 +104,15 @@ def test_rendering_options_reach_the_output(chandra: Chandra) -> None:
 
 
 def test_the_embedded_engine_reads_by_default(chandra: Chandra) -> None:
-    result = chandra("three.pdf", "-o", "-", "--ocr", "never")
+    temporary = chandra.folder / "tmp"
+    temporary.mkdir()
+
+    result = chandra("three.pdf", "-o", "r.md", "--ocr", "never", TMPDIR=str(temporary))
 
     assert result.code == 0, result.err
-    assert b"This is page 2." in result.out
+    assert "This is page 2." in (chandra.folder / "r.md").read_text()
+    # Neither crops nor what a library keeps to tell its maker.
+    assert list(temporary.iterdir()) == []
 
 
 def test_dpi_and_width_decide_the_size_of_the_picture(chandra: Chandra) -> None:
