@@ -244,6 +244,11 @@ BLOCKS = st.recursive(
 
 @settings(max_examples=150, deadline=None)
 @given(INLINE)
+@example('<a href="https://e.org/">1<br><br><br></a>')
+@example("<b>1<br><br>2</b>")
+@example("$<code>$</code>")
+@example("<code>1</code><code>1</code>")
+@example('<sup><br></sup><a href="https://e.org/">x</a>')
 def test_running_text_is_seen_as_it_was(html: str) -> None:
     html = f"<p>{html}</p>"
     expected = _with_boxes(html)

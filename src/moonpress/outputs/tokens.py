@@ -211,10 +211,10 @@ def _place_gap(gap: Token, out: list[Token]) -> None:
     while place and out[place - 1].kind is Kind.OPEN:
         place -= 1
     before = out[place - 1] if place else None
-    if gap.kind is Kind.BREAK:
-        if before == _SPACE or (before is not None and before.value == "p"):
-            out[place - 1] = gap
-        elif before is not None and not (gap.value and _is_gap(before)):
-            out.insert(place, gap)
-    elif before is not None and not _is_gap(before):
+    if before is None:
+        return
+    if gap.kind is Kind.BREAK and (before == _SPACE or before.value == "p"):
+        out[place - 1] = gap
+    elif not _is_gap(before):
+        # One break at a time: two would be an empty line, which ends marks that are open.
         out.insert(place, gap)
