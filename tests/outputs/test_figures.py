@@ -97,3 +97,15 @@ def test_full_disk_is_named_with_its_page(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(NoSpace, match="page 3"):
         FigureCrops(tmp_path).keep(page(drawing()), [block(BlockKind.FIGURE, BBox(0, 0, 1, 1))])
+
+
+def test_a_figure_on_a_sideways_page_stands_upright(tmp_path: Path) -> None:
+    pixels = drawing()
+    pixels[500:600, 200:400] = (0, 0, 255)
+    crops = FigureCrops(tmp_path)
+    crops.keep(page(pixels), [block(BlockKind.FIGURE, BBox(0.2, 0.25, 0.4, 0.5))], rotation=90)
+    with Image.open(crops.paths["p3-b1"]) as picture:
+        assert picture.size == (500 + 16, 200 + 16)
+        # What was on top is on the right after a turn clockwise.
+        assert picture.getpixel((507, 100)) == (0, 0, 255)
+        assert picture.getpixel((8, 100)) == (200, 30, 30)

@@ -54,8 +54,14 @@ class FigureCrops:
         """Crop by block id: ``<block id>.png``, or ``.jpg`` for photographs."""
         return MappingProxyType(self._paths)
 
-    def keep(self, image: PageImage, blocks: Sequence[Block]) -> None:
+    def keep(self, image: PageImage, blocks: Sequence[Block], rotation: int = 0) -> None:
         """Cut out and store what among ``blocks`` needs a picture.
+
+        Args:
+            image: The page as displayed.
+            blocks: Of that page.
+            rotation: Degrees clockwise (0, 90, 180, 270) by which the page was turned to be read;
+                crops are turned likewise, so that figures stand upright.
 
         Raises:
             NoSpace: the disk is full.
@@ -64,7 +70,8 @@ class FigureCrops:
         """
         for block in blocks:
             if needs_picture(block):
-                data, suffix = encode_crop(cut(image, block))
+                upright = np.rot90(cut(image, block), -(rotation // 90))
+                data, suffix = encode_crop(upright)
                 name = f"{block.id}{suffix}"
                 if not CROP_NAME.fullmatch(name):
                     raise ValueError(f"block id {block.id!r} cannot name a file")

@@ -84,8 +84,8 @@ class Observer(Protocol):
 class FigureSink(Protocol):
     """Who keeps the pictures of figures while their page is in memory."""
 
-    def keep(self, image: PageImage, blocks: Sequence[Block]) -> None:
-        """Keep crops of those blocks that are pictures; called in a thread."""
+    def keep(self, image: PageImage, blocks: Sequence[Block], rotation: int) -> None:
+        """Keep upright crops of those blocks that are pictures; called in a thread."""
         ...
 
 
@@ -203,7 +203,7 @@ class _Run:
             return replace(page, size=image.size, problems=(*image.problems, *page.problems))
         blocks = attach_links(reading.blocks, image)
         if self.crops is not None:
-            await anyio.to_thread.run_sync(self.crops.keep, image, blocks)
+            await anyio.to_thread.run_sync(self.crops.keep, image, blocks, reading.rotation)
         usage = reading.usage
         if not usage.seconds:
             usage = replace(usage, seconds=time.perf_counter() - began)
