@@ -114,7 +114,7 @@ def _continues(stack: Sequence[Sequence[Chunk]], box: Box) -> bool:
     """Whether ``box`` stands right below the last rows of ``stack``."""
     last = _around([chunk for segment in stack[-3:] for chunk in segment])
     across = min(last.x1, box.x1) - max(last.x0, box.x0)
-    return box.y0 - last.y1 < 2.2 * box.height and across > 0.5 * min(last.width, box.width)
+    return box.y0 - last.y1 < 3 * box.height and across > 0.5 * min(last.width, box.width)
 
 
 def _segments(chunks: Sequence[Chunk]) -> list[list[Chunk]]:

@@ -201,6 +201,8 @@ def _is_one_head(
             columns[line.column].append((index, line))
     if len(columns) < 2 or len(columns) < len(xs) - 2:
         return False
+    if len(rows) >= 3 and all(len(members) == len(rows) for members in columns.values()):
+        return False
     for members in columns.values():
         for (i, a), (j, b) in pairwise(members):
             slack = 0.6 * (a.y1 - a.y0)
