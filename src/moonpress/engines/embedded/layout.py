@@ -71,7 +71,7 @@ class LayoutModel:
         scale = np.array(
             [page.width / INPUT_WIDTH, page.height / INPUT_HEIGHT] * 2, dtype=np.float32
         )
-        boxes = np.multiply(boxes, scale, dtype=np.float32)
+        boxes *= scale
         best = scores[anchors, classes]
         kept = _suppress(boxes, best, classes)
         limits = (page.width, page.height)
@@ -84,7 +84,8 @@ def _prepare(pixels: npt.NDArray[np.uint8]) -> Floats:
     """Scale to the network's size and normalise; it was trained on BGR."""
     small = cv2.resize(pixels, (INPUT_WIDTH, INPUT_HEIGHT), interpolation=cv2.INTER_LINEAR)
     scaled = small[:, :, ::-1].astype(np.float32) / 255.0
-    scaled = (scaled - np.array(MEAN, np.float32)) / np.array(DEVIATION, np.float32)
+    scaled -= np.array(MEAN, np.float32)
+    scaled /= np.array(DEVIATION, np.float32)
     return np.ascontiguousarray(scaled.transpose(2, 0, 1)[None])
 
 

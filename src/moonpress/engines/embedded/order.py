@@ -2,10 +2,10 @@
 
 Owns the order, by geometry alone. Never merges, drops or renames blocks.
 
-The page is cut along white space, recursively. White strips from top to bottom (gutters) part
-columns, and those are read left to right. Where a gutter is interrupted by something that spans
-columns, the page is first cut across: the blocks are sliced at every white strip from left to
-right, and neighbouring slices stay together as long as they have a gutter in common.
+The page is cut along white space, recursively. It is first sliced at every white strip that runs
+from left to right. Neighbouring slices stay together as long as they have a gutter in common: a
+white strip with text on both sides in at least one of them. Such a band is then parted at its
+gutters into columns, which are read left to right.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def _cut(members: list[int], boxes: Sequence[Box], gutter: float, order: list[in
     if len(members) < 2:
         order.extend(members)
         return
-    parts = _columns(members, boxes, gutter)
+    parts = _bands(members, boxes, gutter)
     if len(parts) < 2:
-        parts = _bands(members, boxes, gutter)
+        parts = _columns(members, boxes, gutter)
     if len(parts) < 2:
         order.extend(_by_precedence(members, boxes))
         return
@@ -58,19 +58,31 @@ def _columns(members: list[int], boxes: Sequence[Box], gutter: float) -> list[li
 
 def _bands(members: list[int], boxes: Sequence[Box], gutter: float) -> list[list[int]]:
     """Slice by white strips across, then join slices that have a gutter in common."""
-    slices = _slices(members, boxes)
     bands: list[list[int]] = []
     shared: list[_Strip] = []
-    for part in slices:
-        own = _gutters(part, boxes, gutter)
-        common = _common(shared, own, gutter) if bands else []
+    for part in _slices(members, boxes):
+        strips = _strips(part, boxes, gutter)
+        inner = strips[1:-1]
+        if bands and shared:
+            common = _common(shared, strips, gutter)
+        elif bands and inner and _fills_column(bands[-1], inner, boxes):
+            common = _common(inner, _strips(bands[-1], boxes, gutter), gutter)
+        else:
+            common = []
         if common and not _grid(bands[-1], part, boxes, common):
             bands[-1].extend(part)
             shared = common
         else:
             bands.append(part)
-            shared = own
-    return bands if len(bands) > 1 else slices
+            shared = inner
+    return bands
+
+
+def _fills_column(above: list[int], gutters: list[_Strip], boxes: Sequence[Box]) -> bool:
+    """Whether what stands alone above columns is the head of one of them, and no short line."""
+    left, right = min(boxes[i].x0 for i in above), max(boxes[i].x1 for i in above)
+    height = max(boxes[i].y1 for i in above) - min(boxes[i].y0 for i in above)
+    return height > 0.15 * (right - left) and any(left >= strip[0] for strip in gutters)
 
 
 def _slices(members: list[int], boxes: Sequence[Box]) -> list[list[int]]:
@@ -86,7 +98,7 @@ def _slices(members: list[int], boxes: Sequence[Box]) -> list[list[int]]:
     return parts
 
 
-def _gutters(members: list[int], boxes: Sequence[Box], gutter: float) -> list[_Strip]:
+def _strips(members: list[int], boxes: Sequence[Box], gutter: float) -> list[_Strip]:
     """White strips of a slice, with the open margins left and right of it."""
     spans = sorted((boxes[i].x0, boxes[i].x1) for i in members)
     strips: list[_Strip] = [(float("-inf"), spans[0][0])]
@@ -99,38 +111,36 @@ def _gutters(members: list[int], boxes: Sequence[Box], gutter: float) -> list[_S
     return strips
 
 
-def _common(first: list[_Strip], second: list[_Strip], gutter: float) -> list[_Strip]:
-    """Strips that are white in both, provided that one of them parts columns."""
+def _common(gutters: list[_Strip], strips: list[_Strip], gutter: float) -> list[_Strip]:
+    """What is left of ``gutters`` where ``strips`` are white too."""
     result = []
-    for a in first:
-        for b in second:
+    for a in gutters:
+        for b in strips:
             low, high = max(a[0], b[0]), min(a[1], b[1])
             if high - low >= gutter:
                 result.append((low, high))
-    inner = [s for s in result if s[0] != float("-inf") and s[1] != float("inf")]
-    return result if inner else []
+    return result
 
 
-def _grid(above: list[int], below: list[int], boxes: Sequence[Box], common: list[_Strip]) -> bool:
+def _grid(above: list[int], below: list[int], boxes: Sequence[Box], gutters: list[_Strip]) -> bool:
     """Whether two slices are rows of a grid rather than columns that run on.
 
     In a grid the white between rows is wider than between columns, and the blocks of a row begin
     at one height.
     """
-    tops = [
-        min(
-            (boxes[i].y0 for i in below if boxes[i].x0 >= left - 1 and boxes[i].x1 <= right + 1),
-            default=None,
-        )
-        for left, right in zip([s[1] for s in common[:-1]], [s[0] for s in common[1:]], strict=True)
-    ]
-    starts = [top for top in tops if top is not None]
-    if len(starts) < 2 or len(starts) < len(tops):
-        return False
-    white = min(starts) - max(boxes[i].y1 for i in above)
-    widest = max(right - left for left, right in common[1:-1])
+    edges = [float("-inf"), *(x for strip in gutters for x in strip), float("inf")]
+    tops = []
+    for left, right in zip(edges[::2], edges[1::2], strict=True):
+        column = [
+            boxes[i].y0 for i in below if boxes[i].x0 >= left - 1 and boxes[i].x1 <= right + 1
+        ]
+        if not column:
+            return False
+        tops.append(min(column))
+    white = min(tops) - max(boxes[i].y1 for i in above)
+    widest = max(right - left for left, right in gutters)
     first = min((boxes[i] for i in below), key=lambda box: box.y0)
-    return white > 1.2 * widest and max(starts) - min(starts) < 0.3 * first.height
+    return white > 1.2 * widest and max(tops) - min(tops) < 0.3 * first.height
 
 
 def _by_precedence(members: list[int], boxes: Sequence[Box]) -> list[int]:

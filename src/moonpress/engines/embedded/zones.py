@@ -16,6 +16,8 @@ from moonpress.engines.embedded.types import Box, Line, Region, RegionKind, Upri
 
 _EQUATION_NUMBER = re.compile(r"^[(\[]\d{1,3}(?:\.\d{1,3})*[a-z]?[)\]]$")
 
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
 
 @dataclass(frozen=True, slots=True)
 class Zones:
@@ -49,8 +51,7 @@ def find_zones(
             emblems += lines
             lines = []
         drafts.append(Draft(BlockKind.FIGURE, box, tuple(rows_of(lines))))
-    formulas = [r.box for r in regions if r.kind is RegionKind.FORMULA and r.score >= 0.5]
-    for box in formulas:
+    for box in _formula_boxes(page, regions):
         inside = [i for i in _free(page, taken) if page.lines[i].box.inside(box) > 0.6]
         if inside:
             numbers = [i for i in _free(page, taken) if _numbers(page.lines[i], box)]
@@ -103,8 +104,19 @@ def _figure_boxes(page: UprightPage, regions: Sequence[Region], tables: Sequence
 
 def _is_text(page: UprightPage, box: Box) -> bool:
     """Whether lines of running text fill the box."""
-    long = [line for line in page.lines if line.box.inside(box) > 0.7 and len(line.text) > 25]
-    return sum(line.box.area for line in long) > 0.25 * box.area
+    prose = [line for line in page.lines if line.box.inside(box) > 0.7 and _is_prose(line.text)]
+    return sum(line.box.area for line in prose) > 0.25 * box.area
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a line reads like running text rather than a label or a formula."""
+    return len(_WORD.findall(text)) > 3
+
+
+def _formula_boxes(page: UprightPage, regions: Sequence[Region]) -> list[Box]:
+    """Formulas from the model, less those that hold running text."""
+    boxes = [r.box for r in regions if r.kind is RegionKind.FORMULA and r.score >= 0.5]
+    return [box for box in boxes if not _is_text(page, box)]
 
 
 def _without_text(page: UprightPage, box: Box) -> Box:
@@ -116,7 +128,7 @@ def _without_text(page: UprightPage, box: Box) -> Box:
         line.box
         for line in page.lines
         if line.box.overlap(box) > 0.5 * line.box.area
-        and len(line.text) > 25
+        and _is_prose(line.text)
         and line.box.width > 0.4 * box.width
     ]
     edges = [box.y0, box.y1, *(y for b in text for y in (b.y0, b.y1))]
