@@ -20,6 +20,7 @@ _INK = 0.3  # probability from which a pixel counts as text
 _SURE = 0.5  # mean probability from which a region counts as text
 _GROW = 1.6  # the map shows the middle of lines; they are grown by area * _GROW / perimeter
 _MIN_SIDE = 3
+_LENGTH_STEP = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +65,22 @@ class Detector:
 
         height, width = pixels.shape[:2]
         scale = min(1.0, side / max(height, width))
-        rows = max(32, round(height * scale / 32) * 32)
-        cols = max(32, round(width * scale / 32) * 32)
+        rows, cols = max(round(height * scale), 1), max(round(width * scale), 1)
         small = cv2.resize(pixels, (cols, rows), interpolation=cv2.INTER_AREA)
-        batch = (small[:, :, ::-1].astype(np.float32) - 127.5) / 127.5
-        score_map = self._network.run(np.ascontiguousarray(batch.transpose(2, 0, 1)[None]))[0, 0]
+        batch = np.ones((1, 3, _padded(rows), _padded(cols)), dtype=np.float32)
+        batch[0, :, :rows, :cols] = small[:, :, ::-1].transpose(2, 0, 1)
+        batch[0, :, :rows, :cols] /= 127.5
+        batch[0, :, :rows, :cols] -= 1.0
+        score_map = self._network.run(batch)[0, 0, :rows, :cols]
         boxes = _boxes(score_map)
         factor = np.array([width / cols, height / rows], dtype=np.float32)
         limit = np.array([width, height], dtype=np.float32)
         return [TextBox(np.clip(b.corners * factor, 0, limit), b.score) for b in boxes]
+
+
+def _padded(length: int) -> int:
+    """The next length that the network is used with: each size costs it time and memory once."""
+    return -(-length // _LENGTH_STEP) * _LENGTH_STEP
 
 
 def _boxes(score_map: FloatArray) -> list[TextBox]:

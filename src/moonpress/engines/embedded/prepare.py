@@ -28,9 +28,10 @@ from moonpress.engines.embedded.types import Box, Line, Turn, UprightPage
 _PICTURE_SHARE = 0.12  # of the page, from which a picture may hold text worth reading
 _PAGE_SHARE = 0.6  # from which a picture is the page
 _COVERED = 0.015  # share of a picture under characters from which its text is in the layer
+_LEAST_INK = 20  # contrast of 255 that the faintest text has
 _FEW = 3  # lines; a picture with fewer is a figure with a label or two
-_UNREADABLE = 0.62  # mean confidence below which a page is in no script that can be read
-_DOUBTFUL = 0.8
+_LEGIBLE = 0.8  # confidence of lines in pictures that are taken over
+_DOUBTFUL = 0.9  # mean confidence of a page below which its reader is warned
 
 
 class TextStage:
@@ -66,6 +67,7 @@ class TextStage:
         lines = drawn.lines(image, layer)
         if self._settings.ocr == "never":
             return drawn.page(image, lines, TextOrigin.TEXT_LAYER)
+        lines = tuple(line for line in lines if _shows(drawn.pixels, line.box))
         judgement = judge(layer, max((p.area for p in image.pictures), default=0.0))
         if judgement.trust is Trust.BAD or (
             judgement.trust is Trust.DOUBTFUL and not self._confirmed(drawn, lines, judgement)
@@ -105,7 +107,7 @@ class TextStage:
             return ()
         left, top = max(picture.x0, 0.0), max(picture.y0, 0.0)
         read = settle_scripts(self._recogniser.read_boxes(crop, boxes))
-        return tuple(_moved(x, left, top) for x in read if x.confidence >= _DOUBTFUL)
+        return tuple(_moved(x, left, top) for x in read if x.confidence >= _LEGIBLE)
 
     def _read_scan(
         self,
@@ -227,6 +229,13 @@ def _crop(pixels: Pixels, box: Box, margin: float) -> Pixels:
     return np.ascontiguousarray(pixels[min(y0, height - 1) : y1, min(x0, width - 1) : x1])
 
 
+def _shows(pixels: Pixels, box: Box) -> bool:
+    """Whether anything is drawn in a box: white text on white paper is not on the page."""
+    part = _crop(pixels, box, 0.0)
+    part = part[:: max(1, part.shape[0] // 24), :: max(1, part.shape[1] // 400)]
+    return bool((part.max(axis=(0, 1)).astype(int) - part.min(axis=(0, 1))).max() > _LEAST_INK)
+
+
 def _moved(line: Line, left: float, top: float) -> Line:
     def moved(box: Box) -> Box:
         return Box(box.x0 + left, box.y0 + top, box.x1 + left, box.y1 + top)
@@ -247,15 +256,13 @@ def _without_doubles(found: Sequence[Line], known: Sequence[Line]) -> tuple[Line
 def _doubts(lines: Sequence[Line]) -> tuple[Problem, ...]:
     """Say so when a page was read with little confidence."""
     long = [line for line in lines if len(line.text) >= 4]
-    if len(long) < 4:
+    if len(long) < 2:
         return ()
     mean = sum(x.confidence for x in long) / len(long)
-    if mean < _UNREADABLE:
-        message = (
-            "this looks like handwriting or a script that the built-in recogniser cannot read; "
-            "name its language with --languages, such as ara, hin or rus (tesseract packs)"
-        )
-        return (Problem(ProblemCode.LOW_CONFIDENCE, message),)
-    if mean < _DOUBTFUL:
-        return (Problem(ProblemCode.LOW_CONFIDENCE, f"read with a confidence of {mean:.0%}"),)
-    return ()
+    if mean >= _DOUBTFUL:
+        return ()
+    message = (
+        f"read with a confidence of {mean:.0%}: if this is print in another script than Latin, "
+        "Chinese or Japanese, name its language, such as --languages rus or --languages ara,eng"
+    )
+    return (Problem(ProblemCode.LOW_CONFIDENCE, message),)

@@ -21,7 +21,7 @@ from moonpress.engines.embedded.types import Line, Turn
 Pixels = npt.NDArray[np.uint8]
 
 _CERTAIN = 0.8  # likelihood from which the orientation network is believed
-_READABLE = 0.7  # confidence that upright lines of a script we can read are at least read with
+_READABLE = 0.85  # confidence that upright lines of a script we can read are at least read with
 _BETTER = 0.08  # by how much a turned page must read better than the page as it is
 _SAMPLE = 4
 
@@ -94,6 +94,10 @@ class ScanReader:
         over = self._recogniser.confidence([turn_pixels(c, 180) for c in crops])
         if lying:
             return 180 if over > max(as_is + _BETTER, _READABLE) else 0
+        best = 270 if as_is > over else 90
         if max(as_is, over) < _READABLE or abs(as_is - over) < _BETTER:
             return 0
-        return 270 if as_is > over else 90
+        # Columns of Chinese or Japanese stand upright as they are, and are read none the worse for
+        # being laid on their side.
+        turned = likely[1] if best == 270 else likely[3]
+        return best if turned > likely[0] else 0

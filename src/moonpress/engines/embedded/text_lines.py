@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
+from unicodedata import combining
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +84,7 @@ def _lines_of_glyphs(glyphs: Glyphs, layer: TextLayer, walls: Sequence[Box]) -> 
     weight = np.add.reduceat(large.astype(np.float32), starts)
     bases = np.add.reduceat(np.where(large, glyphs.bases, 0), starts) / weight
     spans = [
-        Span(x0, y0, x1, y1, size, base, "".join(glyphs.texts[s:e]), s, e, spaced)
+        Span(x0, y0, x1, y1, size, base, _word(glyphs, s, e), s, e, spaced)
         for (x0, y0), (x1, y1), size, base, s, e, spaced in zip(
             left.tolist(),
             right.tolist(),
@@ -96,6 +97,25 @@ def _lines_of_glyphs(glyphs: Glyphs, layer: TextLayer, walls: Sequence[Box]) -> 
         )
     ]
     return [_line(row, glyphs, layer) for row in split_rows(spans, walls)]
+
+
+def _word(glyphs: Glyphs, start: int, end: int) -> str:
+    """Text of a word; Arabic and Hebrew that is stored from left to right is turned about."""
+    texts = glyphs.texts[start:end]
+    leftward = glyphs.leftward[start:end]
+    if len(texts) < 2 or not leftward.any():
+        return "".join(texts)
+    letters = np.flatnonzero(leftward)
+    steps = np.diff(glyphs.boxes[start:end][letters, 2])
+    if (steps > 0).sum() <= (steps < 0).sum():
+        return "".join(texts)
+    clusters: list[str] = []
+    for text in texts:
+        if clusters and combining(text[0]):
+            clusters[-1] += text
+        else:
+            clusters.append(text)
+    return "".join(reversed(clusters))
 
 
 def _word_starts(glyphs: Glyphs) -> Indices:

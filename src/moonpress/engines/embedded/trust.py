@@ -72,7 +72,7 @@ def judge(layer: TextLayer, picture_share: float) -> Judgement:
     if bad > _BAD * count:
         return Judgement(Trust.BAD, f"has no meaning for {bad} of {count} characters")
     hidden = bool(layer.invisible[shown].mean() > 0.5)
-    if hidden or bad > _SOME_BAD * count:
+    if hidden or bad > max(_SOME_BAD * count, 2):
         reason = "is invisible" if hidden else f"has no meaning for {bad} of {count} characters"
         return Judgement(Trust.DOUBTFUL, reason, hidden)
     if _piled(layer, codes, shown) > _PILED:
@@ -98,7 +98,8 @@ def agrees(
     """
     chosen = _sample(lines)
     if not chosen:
-        return judgement.hidden or not judgement.reason.startswith("has no meaning")
+        # Nothing that the recogniser could read any better.
+        return True
     scores = []
     for line, reading in zip(chosen, read(chosen), strict=True):
         if judgement.hidden or reading.confidence >= _SURE:
