@@ -112,3 +112,25 @@ def test_the_closing_line_names_a_folder_once(
     tell_written(document((OK, ())), [Path(path) for path in paths], 1.0, Voice())
 
     assert capsys.readouterr().err.startswith(said)
+
+
+def test_what_is_missing_in_the_result_is_told_to_scripts_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pack = Problem("language-pack-missing", "install it")
+    tell_pages(document((OK, (pack,)), (OK, (pack,)), (OK, ())), Voice())
+
+    expected = "warning: a.pdf, pages 1-2: install it [language-pack-missing]\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_many_notes_are_cut_short(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    doubts = [(OK, (Problem("low-confidence", f"{n}%"),)) for n in range(50, 90)]
+    tell_pages(document(*doubts), Voice())
+
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 6
+    assert lines[-1] == "note: a.pdf: 35 more notes; JSON has them all"

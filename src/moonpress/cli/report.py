@@ -16,6 +16,9 @@ from moonpress.telemetry import event
 _ERROR = "error"
 _WARNING = "warning"
 _NOTE = "note"
+_MOST_NOTES = 5
+# Something that the user wants is missing in the result, though the page counts as read.
+_LOSSES = {ProblemCode.LANGUAGE_PACK_MISSING, ProblemCode.PICTURE_TRUNCATED}
 _BY_STATUS = {PageStatus.FAILED: _ERROR, PageStatus.PARTIAL: _WARNING}
 
 
@@ -34,17 +37,27 @@ def exit_code(document: Document) -> int:
 def tell_pages(document: Document, voice: Voice) -> None:
     """One line for each thing that is wrong with a page; pages with the same reason share it.
 
-    Doubts about pages that were read are told only where a person looks on; JSON has them all.
+    Doubts about pages that were read are told only where a person looks on, and a few of them:
+    JSON has them all.
     """
     pages_by_reason: dict[tuple[str, str, str], list[int]] = {}
     for page in document.pages:
         for kind, problem in _told(page):
             reason = (kind, problem.message, problem.code)
             pages_by_reason.setdefault(reason, []).append(page.number)
+    notes: list[str] = []
+    source = printable(document.source)
     for (kind, message, code), numbers in pages_by_reason.items():
-        if kind != _NOTE or voice.chatty:
-            source = printable(document.source)
-            voice.say(f"{kind}: {source}, {page_list(numbers)}: {message} [{code}]")
+        line = f"{kind}: {source}, {page_list(numbers)}: {message} [{code}]"
+        if kind == _NOTE:
+            notes.append(line)
+        else:
+            voice.say(line)
+    if voice.chatty:
+        for line in notes[:_MOST_NOTES]:
+            voice.say(line)
+        if len(notes) > _MOST_NOTES:
+            voice.say(f"note: {source}: {len(notes) - _MOST_NOTES} more notes; JSON has them all")
 
 
 def tell_written(document: Document, paths: Sequence[Path], seconds: float, voice: Voice) -> None:
@@ -97,7 +110,7 @@ def _told(page: Page) -> Iterator[tuple[str, Problem]]:
     # Doubts about single blocks stand beside the blocks, in JSON.
     of_page = [problem for problem in page.problems if problem.block_id is None]
     for problem in of_page:
-        yield weight, problem
+        yield (_WARNING if problem.code in _LOSSES else weight), problem
     if page.status is PageStatus.PARTIAL and not of_page:
         yield _WARNING, Problem(code="partial", message="the page was read in part")
 
