@@ -75,7 +75,7 @@ def test_the_closing_line_and_notes_are_for_people_only(
         tell_written(read, [Path("a.md"), Path("a_files")], 3.21, Voice())
         lines = capsys.readouterr().err.splitlines()
         if terminal:
-            assert lines[0] == "note: a.pdf, page 1: drawn smaller [downscaled]"
+            assert lines[1] == "note: a.pdf, page 1: drawn smaller [downscaled]"
             assert lines[-1] == "Wrote a.md, a_files (2 pages, 1 failed) in 3.2 s"
         else:
             assert lines == ["error: a.pdf, page 2: slow. Wait [page-timeout]"]
