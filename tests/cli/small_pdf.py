@@ -29,6 +29,25 @@ def small_pdf(page_count: int) -> bytes:
     return _file(objects)
 
 
+def endless_pdf() -> bytes:
+    """Two pages; the first calls a form that calls another twice, 40 deep: 2**40 drawings."""
+    depth, first_form = 40, 6
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R 4 0 R] /Count 2 /MediaBox [0 0 200 200] >>",
+        "<< /Type /Page /Parent 2 0 R /Contents 5 0 R "
+        f"/Resources << /XObject << /F {first_form} 0 R >> >> >>",
+        "<< /Type /Page /Parent 2 0 R >>",
+        "<< /Length 5 >>\nstream\n/F Do\nendstream",
+    ]
+    form = "<< /Type /XObject /Subtype /Form /BBox [0 0 200 200] /Length {} {} >>"
+    for number in range(first_form + 1, first_form + depth):
+        resources = f"/Resources << /XObject << /F {number} 0 R >> >>"
+        objects.append(f"{form.format(11, resources)}\nstream\n/F Do /F Do\nendstream")
+    objects.append(f"{form.format(11, '')}\nstream\n0 0 9 9 re f\nendstream")
+    return _file(objects)
+
+
 def _file(objects: Sequence[str]) -> bytes:
     body = "%PDF-1.4\n"
     offsets = []

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.cli.command import Chandra
+from tests.cli.small_pdf import endless_pdf
 
 
 def test_one_failed_page_is_named_and_the_others_are_written(chandra: Chandra) -> None:
@@ -30,6 +31,18 @@ def test_when_no_page_could_be_read_nothing_is_written(chandra: Chandra) -> None
     assert result.code == 4
     assert result.line.startswith("error: three.pdf, pages 1-3: ")
     assert chandra.files() == {"three.pdf"}
+
+
+def test_a_page_that_never_ends_is_given_up_and_the_next_one_read(chandra: Chandra) -> None:
+    (chandra.folder / "endless.pdf").write_bytes(endless_pdf())
+
+    result = chandra.scripted("endless.pdf", "-o", "r.md", "--page-timeout", "2")
+
+    assert result.code == 3
+    assert result.line.startswith("error: endless.pdf, page 1: ")
+    assert "--page-timeout" in result.line
+    assert result.line.endswith("[page-timeout]")
+    assert "Page 2" in (chandra.folder / "r.md").read_text()
 
 
 @pytest.mark.parametrize(("absent", "gone"), [("1", ""), ("", "1 2 3")])
