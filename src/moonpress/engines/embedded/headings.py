@@ -18,6 +18,8 @@ from moonpress.engines.embedded.types import Line, Region, RegionKind
 _NUMBERED = re.compile(r"^((?:\d{1,2}|[A-Z])(?:\.\d{1,2}){0,4})\.?\s+[^\W\d_a-z]")
 _ROMAN = re.compile(r"^[IVX]{1,5}\.\s+[^\W\d_a-z]")
 _NAMED = re.compile(r"^(?:chapter|section|part|appendix)\s+[\dIVXA-Z]+\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{3}|[\u3400-\u9fff]{2}")
+_OPENING = "\"'\u201c\u2018\u00ab([\u00a7\u00bf\u00a1\u300c\u3010"
 _LONGEST = 160
 
 
@@ -28,10 +30,12 @@ class BodyStyle:
     Attributes:
         size: Letter size in pixels.
         bold: Whether most of the text is bold.
+        mono: Whether most of the text is in a fixed-width font.
     """
 
     size: float
     bold: bool
+    mono: bool
 
 
 def letter_size(line: Line) -> float:
@@ -42,13 +46,14 @@ def letter_size(line: Line) -> float:
 def body_style(lines: Sequence[Line]) -> BodyStyle:
     """The style in which most letters of the page are set."""
     if not lines:
-        return BodyStyle(0.0, bold=False)
+        return BodyStyle(0.0, bold=False, mono=False)
     weighted = sorted((letter_size(line), len(line.text)) for line in lines)
     half = sum(count for _, count in weighted) / 2
     passed = accumulate(count for _, count in weighted)
     middle = next(k for k, total in enumerate(passed) if total >= half)
     bold = sum(len(line.text) for line in lines if line.bold)
-    return BodyStyle(weighted[middle][0], bold=bold > half)
+    mono = sum(len(line.text) for line in lines if line.mono)
+    return BodyStyle(weighted[middle][0], bold=bold > half, mono=mono > half)
 
 
 def heading_level(draft: Draft, body: BodyStyle, regions: Sequence[Region]) -> int | None:
@@ -57,7 +62,9 @@ def heading_level(draft: Draft, body: BodyStyle, regions: Sequence[Region]) -> i
     if not text or len(text) > _LONGEST or len(draft.rows) > 3:
         return None
     letters = sum(c.isalpha() for c in text)
-    if letters < 2 or letters < 0.4 * len(text.replace(" ", "")):
+    if not _WORD.search(text) or letters < 0.4 * len(text.replace(" ", "")):
+        return None
+    if not (text[0].isalnum() or text[0] in _OPENING):
         return None
     ratio = median(letter_size(line) for line in draft.lines) / max(body.size, 1.0)
     titled = any(

@@ -15,6 +15,7 @@ _UNSPACED = re.compile(
 )
 _SOFT_HYPHEN = "\u00ad"
 _BROKEN_WORD = re.compile(r"[^\W\d_][-\u2010\u00ac]$")
+_BROKEN_RANGE = re.compile(r"\d[-\u2010\u2013]$")
 
 
 def join_lines(texts: Iterable[str]) -> str:
@@ -34,17 +35,24 @@ def join_lines(texts: Iterable[str]) -> str:
 def _join(before: str, after: str) -> str:
     if not before:
         return after
-    if before.endswith(_SOFT_HYPHEN):
+    if before.endswith(_SOFT_HYPHEN) or _splits_word(before, after):
         return before[:-1] + after
-    if _BROKEN_WORD.search(before):
-        word = before.rsplit(None, 1)[-1]
-        if after[0].islower() and "-" not in word[:-1] and "/" not in word:
-            return before[:-1] + after
-        if after[0].isalnum():
-            return before + after
-    if _UNSPACED.match(before[-1]) and _UNSPACED.match(after[0]):
-        return before + after
-    return f"{before} {after}"
+    return f"{before}{after}" if _tight(before, after) else f"{before} {after}"
+
+
+def _splits_word(before: str, after: str) -> bool:
+    """Whether the hyphen at the end of ``before`` is there for the line break only."""
+    if not _BROKEN_WORD.search(before) or not after[0].islower():
+        return False
+    word = before.rsplit(None, 1)[-1]
+    return "-" not in word[:-1] and "/" not in word
+
+
+def _tight(before: str, after: str) -> bool:
+    """Whether no space belongs between two lines."""
+    if _BROKEN_WORD.search(before) or _BROKEN_RANGE.search(before):
+        return after[0].isalnum()
+    return bool(_UNSPACED.match(before[-1]) and _UNSPACED.match(after[0]))
 
 
 def element(tag: str, text: str) -> str:

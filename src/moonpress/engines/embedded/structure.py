@@ -6,10 +6,8 @@ a module of its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 from statistics import mean, median
 
 from moonpress.document import Block, BlockKind, TextOrigin
@@ -17,18 +15,21 @@ from moonpress.engines.embedded.captions import is_caption, tie_captions
 from moonpress.engines.embedded.columns import stack_lines
 from moonpress.engines.embedded.drafts import Draft, around, rows_of, shared_width
 from moonpress.engines.embedded.dropcaps import restore_drop_capitals
+from moonpress.engines.embedded.footnotes import mark_footnotes
 from moonpress.engines.embedded.furniture import find_furniture
 from moonpress.engines.embedded.headings import BodyStyle, body_style, heading_level, letter_size
-from moonpress.engines.embedded.lists import Item, list_html, marker_of
+from moonpress.engines.embedded.joining import join_continued, join_runs
+from moonpress.engines.embedded.lists import marker_of
 from moonpress.engines.embedded.markup import element
 from moonpress.engines.embedded.order import reading_order
 from moonpress.engines.embedded.paragraphs import split_paragraphs
 from moonpress.engines.embedded.pieces import join_pieces
+from moonpress.engines.embedded.references import mark_references
 from moonpress.engines.embedded.tables import TableReading
 from moonpress.engines.embedded.types import Box, Line, Region, UprightPage
 from moonpress.engines.embedded.zones import find_zones
 
-_ENDED = re.compile(r"[.:;!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
+_OUT_OF_FLOW = (BlockKind.PAGE_HEADER, BlockKind.PAGE_FOOTER, BlockKind.FOOTNOTE)
 
 
 def build_blocks(
@@ -62,7 +63,8 @@ def build_blocks(
         *(_classify(p, body, regions) for p in paragraphs),
         *_furniture(furniture.footers, BlockKind.PAGE_FOOTER),
     ]
-    ordered = _join_lists(_join_continued(_in_order(drafts, body.size)))
+    noted = mark_footnotes(drafts, body.size, page.height, page.rulings)
+    ordered = mark_references(join_runs(join_continued(_in_order(noted, body.size))), regions)
     ties = tie_captions(ordered)
     return tuple(
         _block(
@@ -94,7 +96,7 @@ def _classify(draft: Draft, body: BodyStyle, regions: Sequence[Region]) -> Draft
         return replace(draft, kind=BlockKind.CAPTION)
     if (level := heading_level(draft, body, regions)) is not None:
         return replace(draft, kind=BlockKind.HEADING, level=level)
-    if all(line.mono for line in draft.lines):
+    if not body.mono and all(line.mono for line in draft.lines):
         return replace(draft, kind=BlockKind.CODE)
     if marker_of(draft.text) is not None:
         return replace(draft, kind=BlockKind.LIST)
@@ -102,10 +104,11 @@ def _classify(draft: Draft, body: BodyStyle, regions: Sequence[Region]) -> Draft
 
 
 def _in_order(drafts: Sequence[Draft], size: float) -> list[Draft]:
-    """Headers, then the body as it is read, then footers."""
+    """Headers, then the body as it is read, then footnotes, then footers."""
     heads = [d for d in drafts if d.kind is BlockKind.PAGE_HEADER]
+    notes = [d for d in drafts if d.kind is BlockKind.FOOTNOTE]
     feet = [d for d in drafts if d.kind is BlockKind.PAGE_FOOTER]
-    body = [d for d in drafts if d.kind not in (BlockKind.PAGE_HEADER, BlockKind.PAGE_FOOTER)]
+    body = [d for d in drafts if d.kind not in _OUT_OF_FLOW]
     units = _units(body)
     inset = 0.12 * size
     boxes = []
@@ -113,7 +116,8 @@ def _in_order(drafts: Sequence[Draft], size: float) -> list[Draft]:
         box = around(draft.box for draft in unit)
         boxes.append(Box(box.x0 + inset, box.y0 + inset, box.x1 - inset, box.y1 - inset))
     middle = [draft for i in reading_order(boxes, gutter=0.5 * size) for draft in units[i]]
-    return [*sorted(heads, key=_row_then_left), *middle, *sorted(feet, key=_row_then_left)]
+    last = [notes[i] for i in reading_order([d.box for d in notes], gutter=0.5 * size)]
+    return [*sorted(heads, key=_row_then_left), *middle, *last, *sorted(feet, key=_row_then_left)]
 
 
 def _units(drafts: Sequence[Draft]) -> list[list[Draft]]:
@@ -142,63 +146,6 @@ def _row_then_left(draft: Draft) -> tuple[float, float]:
     return draft.box.y0, draft.box.x0
 
 
-def _join_continued(drafts: Sequence[Draft]) -> list[Draft]:
-    """Join a paragraph that breaks off with its rest, at a column break or past a figure."""
-    result: list[Draft] = []
-    open_at: int | None = None
-    for draft in drafts:
-        if draft.kind is not BlockKind.TEXT:
-            if draft.kind in (BlockKind.HEADING, BlockKind.LIST, BlockKind.CODE):
-                open_at = None
-            result.append(draft)
-            continue
-        if open_at is not None and _continues(result[open_at], draft):
-            first = result[open_at]
-            result[open_at] = replace(
-                first, box=first.box.union(draft.box), rows=first.rows + draft.rows
-            )
-            continue
-        open_at = len(result)
-        result.append(draft)
-    return result
-
-
-def _continues(first: Draft, second: Draft) -> bool:
-    head, tail = first.text, second.text
-    if not head or not tail or _ENDED.search(head):
-        return False
-    return tail[0].islower() and second.box.y0 < first.box.y1
-
-
-def _join_lists(drafts: Sequence[Draft]) -> list[Draft]:
-    """Join neighbouring list items into lists."""
-    result: list[Draft] = []
-    items: list[Draft] = []
-
-    def flush() -> None:
-        if items:
-            result.append(_list(items))
-            items.clear()
-
-    for draft in drafts:
-        if draft.kind is BlockKind.LIST:
-            items.append(draft)
-        else:
-            flush()
-            result.append(draft)
-    flush()
-    return result
-
-
-def _list(items: Sequence[Draft]) -> Draft:
-    if len(items) == 1 and (marker := marker_of(items[0].text)) and marker.number is not None:
-        return replace(items[0], kind=BlockKind.TEXT)
-    indent = 0.8 * median(letter_size(line) for item in items for line in item.lines)
-    rows = tuple(row for item in items for row in item.rows)
-    html = list_html([Item(item.text, item.box.x0) for item in items], indent)
-    return Draft(BlockKind.LIST, around(item.box for item in items), rows, html=html)
-
-
 def _block(page: UprightPage, draft: Draft, name: str, caption_for: str | None) -> Block:
     confidence = draft.confidence
     if confidence is None and draft.lines:
@@ -221,9 +168,6 @@ def _block(page: UprightPage, draft: Draft, name: str, caption_for: str | None) 
 def _html(draft: Draft) -> str:
     if draft.kind is BlockKind.HEADING:
         return element(f"h{draft.level or 1}", draft.text)
-    if draft.kind is BlockKind.CODE:
-        code = "\n".join(draft.row_texts)
-        return f"<pre><code>{escape(code, quote=False)}</code></pre>"
     if draft.kind is BlockKind.FIGURE:
         return '<img alt="">' + "".join(element("p", text) for text in draft.row_texts)
     return element("p", draft.text)

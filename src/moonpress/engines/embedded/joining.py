@@ -1,0 +1,99 @@
+"""Drafts that belong together, made one: broken paragraphs, list items, lines of code.
+
+Owns joining after the reading order is known. Never reorders.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from html import escape
+from statistics import median
+
+from moonpress.document import BlockKind
+from moonpress.engines.embedded.drafts import Draft, around
+from moonpress.engines.embedded.headings import letter_size
+from moonpress.engines.embedded.lists import Item, list_html, marker_of
+
+_ENDED = re.compile(r"[.:;!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
+_ENDS_FLOW = (BlockKind.HEADING, BlockKind.LIST, BlockKind.CODE)
+
+
+def join_continued(drafts: Sequence[Draft]) -> list[Draft]:
+    """Join a paragraph that breaks off with its rest, at a column break or past a figure.
+
+    The box of the whole is the smallest around its parts.
+    """
+    result: list[Draft] = []
+    open_at: int | None = None
+    for draft in drafts:
+        if draft.kind is not BlockKind.TEXT:
+            if draft.kind in _ENDS_FLOW:
+                open_at = None
+            result.append(draft)
+        elif open_at is not None and _continues(result[open_at], draft):
+            first = result[open_at]
+            result[open_at] = replace(
+                first, box=first.box.union(draft.box), rows=first.rows + draft.rows
+            )
+        else:
+            open_at = len(result)
+            result.append(draft)
+    return result
+
+
+def _continues(first: Draft, second: Draft) -> bool:
+    head, tail = first.text, second.text
+    if not head or not tail or _ENDED.search(head):
+        return False
+    return tail[0].islower() and second.box.y0 < first.box.y1
+
+
+def join_runs(drafts: Sequence[Draft]) -> list[Draft]:
+    """Join neighbouring list items into lists and neighbouring code into one block."""
+    result: list[Draft] = []
+    run: list[Draft] = []
+    makers: dict[BlockKind, Callable[[Sequence[Draft]], Draft]] = {
+        BlockKind.LIST: _list,
+        BlockKind.CODE: _code,
+    }
+    for draft in [*drafts, None]:
+        if run and (draft is None or draft.kind is not run[0].kind):
+            result.append(makers[run[0].kind](run))
+            run = []
+        if draft is not None and draft.kind in makers:
+            run.append(draft)
+        elif draft is not None:
+            result.append(draft)
+    return result
+
+
+def _list(items: Sequence[Draft]) -> Draft:
+    marker = marker_of(items[0].text)
+    if len(items) == 1 and marker is not None and marker.number is not None:
+        # A lone number is more often a numbered paragraph than a list.
+        return replace(items[0], kind=BlockKind.TEXT)
+    indent = 0.8 * median(letter_size(line) for item in items for line in item.lines)
+    html = list_html([Item(item.text, item.box.x0) for item in items], indent)
+    return _whole(items, BlockKind.LIST, html)
+
+
+def _code(parts: Sequence[Draft]) -> Draft:
+    """Code keeps its lines, their indents and the blank lines between parts."""
+    lines = [line for part in parts for line in part.lines]
+    left = min(line.box.x0 for line in lines)
+    letter = median(line.box.width / max(len(line.text), 1) for line in lines)
+    texts = []
+    for part in parts:
+        for row in part.rows:
+            indent = round((row[0].box.x0 - left) / max(letter, 1.0))
+            texts.append(" " * indent + " ".join(line.text for line in row))
+        texts.append("")
+    code = escape("\n".join(texts).rstrip(), quote=False)
+    return _whole(parts, BlockKind.CODE, f"<pre><code>{code}</code></pre>")
+
+
+def _whole(parts: Sequence[Draft], kind: BlockKind, html: str) -> Draft:
+    rows = tuple(row for part in parts for row in part.rows)
+    return Draft(kind, around(part.box for part in parts), rows, html=html)
