@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from moonpress.document import Problem, TextOrigin
+from moonpress.document import Problem, ProblemCode, TextOrigin
 from moonpress.engines.embedded.settings import EmbeddedSettings
+from moonpress.engines.embedded.table_cells import fill
 from moonpress.engines.embedded.table_html import cell_text, header_rows, to_html
+from moonpress.engines.embedded.table_model import TableModel
 from moonpress.engines.embedded.table_rules import (
     Rules,
     drawn,
@@ -19,8 +21,13 @@ from moonpress.engines.embedded.table_rules import (
     rules_of,
     tolerance_of,
 )
+from moonpress.engines.embedded.table_score import fit
 from moonpress.engines.embedded.table_search import TableSearch, attempt
 from moonpress.engines.embedded.types import Box, Region, UprightPage
+
+# Below the first fit the model is asked as well; its answer must be better by the second.
+_DOUBTFUL, _MARGIN = 0.85, 0.05
+_UNCERTAIN = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ class TableStage:
     """Finds and reads tables; loads its model on first need."""
 
     def __init__(self, settings: EmbeddedSettings) -> None:
-        self._settings = settings
+        self._model = TableModel(settings.threads)
         self._ruled: tuple[UprightPage, Rules] | None = None
 
     def find(self, page: UprightPage, regions: Sequence[Region]) -> list[Region]:
@@ -60,13 +67,20 @@ class TableStage:
         if tried is None:
             return None
         grid, filled = tried.grid, tried.filled
+        score = fit(grid, filled)
+        if score < _DOUBTFUL:
+            other = self._model.read(page.pixels, tried.scene.box)
+            words = fill(other, tried.scene.tokens) if other else []
+            if other and (better := fit(other, words)) > score + _MARGIN:
+                grid, filled, score = other, words, better
         texts = [cell_text(c, t) for c, t in zip(grid.cells, filled, strict=True)]
         bold = [bool(t) and all(w.bold for w in t) for t in filled]
         return TableReading(
             html=to_html(grid, texts, header_rows(grid, texts, bold)),
             box=tried.scene.box,
             lines=tuple(sorted({t.line for t in tried.scene.tokens})),
-            confidence=1.0,
+            confidence=score,
+            problems=() if score >= _UNCERTAIN else (_uncertain(score),),
         )
 
     def _rules(self, page: UprightPage) -> Rules:
@@ -78,3 +92,10 @@ class TableStage:
                 boxes += rules_in_pixels(page.pixels)
             self._ruled = (page, rules_of(boxes, tolerance_of(page.width)))
         return self._ruled[1]
+
+
+def _uncertain(score: float) -> Problem:
+    return Problem(
+        ProblemCode.TABLE_UNCERTAIN,
+        f"rows and columns of a table are doubtful (fit {score:.2f} of 1)",
+    )
