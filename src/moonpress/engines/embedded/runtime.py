@@ -21,7 +21,7 @@ Classes = npt.NDArray[np.int64]
 
 
 class Network:
-    """One network with one input and one output, loaded on first need.
+    """One network with one input, loaded on first need.
 
     Args:
         path: The ONNX file.
@@ -42,6 +42,10 @@ class Network:
         """
         return self._backend.run(batch)
 
+    def run_all(self, batch: FloatArray) -> list[FloatArray]:
+        """All outputs of a network that has several, in the file's order."""
+        return self._backend.run_all(batch)
+
     def metadata(self, key: str) -> str:
         """What the file says of itself under ``key``.
 
@@ -59,6 +63,8 @@ class Network:
 
 class _Backend(Protocol):
     def run(self, batch: FloatArray) -> FloatArray: ...
+
+    def run_all(self, batch: FloatArray) -> list[FloatArray]: ...
 
     def metadata(self, key: str) -> str: ...
 
@@ -78,6 +84,10 @@ class _OpenVino:
         self._request.infer([batch], share_inputs=True)
         result: FloatArray = self._request.get_output_tensor().data
         return result
+
+    def run_all(self, batch: FloatArray) -> list[FloatArray]:
+        self._request.infer([batch], share_inputs=True)
+        return [tensor.data for tensor in self._request.output_tensors]
 
     def metadata(self, key: str) -> str:
         entry: Any = self._model.get_rt_info()["framework"][key]
@@ -104,6 +114,9 @@ class _OnnxRuntime:
     def run(self, batch: FloatArray) -> FloatArray:
         result: FloatArray = self._session.run(None, {self._input: batch})[0]
         return result if self._classes is None else result[..., self._classes]
+
+    def run_all(self, batch: FloatArray) -> list[FloatArray]:
+        return list(self._session.run(None, {self._input: batch}))
 
     def metadata(self, key: str) -> str:
         return str(self._session.get_modelmeta().custom_metadata_map[key])
