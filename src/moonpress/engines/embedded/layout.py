@@ -6,13 +6,14 @@ make of a region, and never looks at text.
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
+from importlib.resources import files
+from pathlib import Path
 
 import cv2
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 
+from moonpress.engines.embedded.runtime import Network
 from moonpress.engines.embedded.types import Box, Region, RegionKind, UprightPage
 
 Floats = npt.NDArray[np.float32]
@@ -45,25 +46,17 @@ class LayoutModel:
     """
 
     def __init__(self, threads: int, threshold: float = 0.4) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        model = files("moonpress.engines.embedded") / "models" / "layout_cdla.onnx"
-        with as_file(model) as path:
-            self._session = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
-        self._input = self._session.get_inputs()[0].name
+        folder = Path(str(files("moonpress.engines.embedded.models")))
+        self._network = Network(folder / "layout_cdla.onnx", threads)
         self._threshold = threshold
         self._centres = _centres()
 
     def find(self, page: UprightPage) -> tuple[Region, ...]:
         """All regions of the page, best first, at most one of a kind at a place."""
-        outputs = self._session.run(None, {self._input: _prepare(page.pixels)})
+        outputs = self._network.run_all(_prepare(page.pixels))
         half = len(outputs) // 2
-        scores = np.concatenate([o[0] for o in outputs[:half]])
-        spans = np.concatenate([o[0] for o in outputs[half:]])
+        scores = np.concatenate([output[0] for output in outputs[:half]])
+        spans = np.concatenate([output[0] for output in outputs[half:]])
         anchors, classes = np.nonzero(scores > self._threshold)
         if not len(anchors):
             return ()

@@ -22,6 +22,7 @@ _TITLE = re.compile(
 )
 _LEADER = re.compile(r"(?:\s*[.\u2026\u00b7]){4,}\s*")
 _ENTRY = re.compile(r"(?:[.\u2026\u00b7]\s*){4,}(?:\d{1,4}|[ivxlc]{1,7})$", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:1[6-9]|20)\d\d[a-z]?\b")
 _RUNNING = (BlockKind.TEXT, BlockKind.LIST)
 
 
@@ -44,8 +45,10 @@ def mark_references(drafts: Sequence[Draft], regions: Sequence[Region]) -> list[
 
 
 def _covers(region: Region, draft: Draft) -> bool:
+    """Whether the model takes the draft for references, and it names a year and several people."""
     reference = region.kind is RegionKind.REFERENCE and region.score > 0.6
-    return reference and draft.box.inside(region.box) > 0.7
+    likely = bool(_YEAR.search(draft.text)) and draft.text.count(",") > 1
+    return reference and likely and draft.box.inside(region.box) > 0.7
 
 
 def _is_contents(draft: Draft) -> bool:
