@@ -24,6 +24,7 @@ of the package.
     │   └── PageTooLarge           needs more memory or pixels than allowed
     ├── EngineError                who reads pages
     │   ├── EngineUnavailable      not there now; another replica may do it                exit 5
+    │   │   └── EngineBusy         there, and has too much to do                          exit 5
     │   ├── EngineRejected         this page will never be accepted                        exit 3
     │   └── BadOutput              nonsense came back; other sampling may help             exit 3
     └── OutputError                writing failed half way                                 exit 4
@@ -227,6 +228,31 @@ class EngineUnavailable(EngineError):
     code = "engine-unavailable"
     retryable = True
     http_status = 503
+
+
+class EngineBusy(EngineUnavailable):
+    """The engine is there and has too much to do; try again later.
+
+    Args:
+        message: As for all errors.
+        retry_after: Seconds after which trying again makes sense.
+        hint: As for all errors.
+    """
+
+    code = "engine-busy"
+    default_hint = "Lower --workers, or give more servers"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retry_after: float = 1.0,
+        file: str | None = None,
+        page: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, file=file, page=page, hint=hint)
+        self.retry_after = retry_after
 
 
 class EngineRejected(EngineError):

@@ -14,22 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from moonpress.document import TextLayer
+from moonpress.engines.text_trust import SYMBOLS
 
 Floats = npt.NDArray[np.float32]
 
 # pdfium marks a hyphen at the end of a line by one of the first two.
 _HYPHENS = {"\x02": "-", "\ufffe": "-", "\u00ad": "-"}
-# Symbol fonts put their bullets and arrows into the private use area.
-SYMBOLS = {
-    "\uf0b7": "•",
-    "\uf0a7": "▪",
-    "\uf0a8": "◻",
-    "\uf0d8": "➢",
-    "\uf0fc": "✓",
-    "\uf0e0": "→",
-    "\uf0de": "⇒",
-    "\uf02d": "-",
-}
 _TOP = frozenset("\"'`^°*‘’“”ª‹›′″™®´¨ˆ˜¯")
 _MIDDLE = frozenset("-–—‒−=+~·•‣◦▪«»<>×÷±→←⋅∼≈≤≥:")
 _HANGING = frozenset("gjpqyQ,;()[]{}|/\\_$@§¶ƒµçşţŋýÿ∫„‚‖⟨⟩")

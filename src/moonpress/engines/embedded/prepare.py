@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from moonpress.document import PageImage, Problem, ProblemCode, TextLayer, TextOrigin
-from moonpress.engines.embedded.blank import is_blank
+from moonpress.engines.blank import is_blank
 from moonpress.engines.embedded.glyphs import Floats
 from moonpress.engines.embedded.ocr import Recogniser
 from moonpress.engines.embedded.recognition import Reading
@@ -21,9 +21,10 @@ from moonpress.engines.embedded.scripts import settle_scripts
 from moonpress.engines.embedded.settings import EmbeddedSettings
 from moonpress.engines.embedded.tesseract import Tesseract
 from moonpress.engines.embedded.text_lines import lines_of_layer
-from moonpress.engines.embedded.trust import Judgement, Trust, agrees, judge
+from moonpress.engines.embedded.trust import agrees
 from moonpress.engines.embedded.turning import turn_boxes, turn_pixels
 from moonpress.engines.embedded.types import Box, Line, Turn, UprightPage
+from moonpress.engines.text_trust import Judgement, Trust, judge
 
 _PICTURE_SHARE = 0.12  # of the page, from which a picture may hold text worth reading
 _PAGE_SHARE = 0.6  # from which a picture is the page

@@ -1,0 +1,1 @@
+"""Chandra-OCR models served over the OpenAI chat API, as vLLM does."""
