@@ -81,6 +81,11 @@ def test_standard_input_into_a_file(chandra: Chandra) -> None:
     assert page_numbers((chandra.folder / "r.json").read_bytes()) == [1, 2]
 
 
+def test_standard_input_has_a_name_in_a_folder(chandra: Chandra) -> None:
+    assert chandra.scripted("-", "-o", "out/", "-f", "text", stdin=small_pdf(1)).code == 0
+    assert [path.name for path in (chandra.folder / "out").iterdir()] == ["document.txt"]
+
+
 @pytest.mark.parametrize("option", ["--pages", "--page-range"])
 def test_pages_are_counted_from_one(chandra: Chandra, option: str) -> None:
     result = chandra.scripted("three.pdf", option, "-1,1", "-o", "-", "-f", "json")

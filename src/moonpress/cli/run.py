@@ -69,7 +69,7 @@ def read_to_files(request: PdfRequest, voice: Voice) -> int:
     piped = request.file == _STANDARD_STREAM
     output = _STANDARD_STREAM if piped and request.output is None else request.output
     name = _STANDARD_INPUT_NAME if piped else request.file
-    targets = resolve_targets(name, output, request.formats)
+    targets = resolve_targets(request.file, output, request.formats)
     if targets.stdout is not None and sys.stdout is None:
         raise UsageError("standard output is closed", hint="Name a file with --output")
     check_writable(targets)
@@ -78,11 +78,10 @@ def read_to_files(request: PdfRequest, voice: Voice) -> int:
         with watching(name, voice) as observer:
             document = run_interruptible(lambda: _read(request, source, name, observer, crops))
         tell_pages(document, voice)
-        code = exit_code(document)
-        if any(page.status != "failed" for page in document.pages):
+        if len(document.failed_pages) < len(document.pages):
             written = write_document(document, targets, crops, _render_options(request))
             tell_written(document, written, time.perf_counter() - began, voice)
-    return code
+    return exit_code(document)
 
 
 @contextmanager
