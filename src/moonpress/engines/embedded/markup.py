@@ -42,7 +42,7 @@ def _join(before: str, after: str) -> str:
 
 def _splits_word(before: str, after: str) -> bool:
     """Whether the hyphen at the end of ``before`` is there for the line break only."""
-    if not _BROKEN_WORD.search(before) or not after[0].islower():
+    if not _BROKEN_WORD.search(before[-2:]) or not after[0].islower():
         return False
     word = before.rsplit(None, 1)[-1]
     return "-" not in word[:-1] and "/" not in word
@@ -50,7 +50,7 @@ def _splits_word(before: str, after: str) -> bool:
 
 def _tight(before: str, after: str) -> bool:
     """Whether no space belongs between two lines."""
-    if _BROKEN_WORD.search(before) or _BROKEN_RANGE.search(before):
+    if _BROKEN_WORD.search(before[-2:]) or _BROKEN_RANGE.search(before[-2:]):
         return after[0].isalnum()
     return bool(_UNSPACED.match(before[-1]) and _UNSPACED.match(after[0]))
 

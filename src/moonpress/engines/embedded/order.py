@@ -12,7 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from moonpress.engines.embedded.types import Box
+
+# Above this many blocks that no cut parts, the work would grow beyond what a page is worth.
+_MOST_PRECEDENCES = 400
 
 _Strip = tuple[float, float]
 
@@ -149,11 +155,10 @@ def _by_precedence(members: list[int], boxes: Sequence[Box]) -> list[int]:
     A block comes before what lies below it in its own column, and before what lies to its right
     unless something between the two spans both.
     """
-    before: dict[int, list[int]] = {i: [] for i in members}
-    for i in members:
-        for j in members:
-            if i != j and _precedes(boxes[i], boxes[j], [boxes[k] for k in members]):
-                before[j].append(i)
+    ranked = sorted(members, key=lambda k: (boxes[k].y0, boxes[k].x0))
+    if len(ranked) > _MOST_PRECEDENCES:
+        return ranked
+    before = _precedences(np.array([boxes[k] for k in ranked], dtype=np.float64))
     order: list[int] = []
     seen: set[int] = set()
 
@@ -161,22 +166,28 @@ def _by_precedence(members: list[int], boxes: Sequence[Box]) -> list[int]:
         if node in seen:
             return
         seen.add(node)
-        for other in sorted(before[node], key=lambda k: (boxes[k].y0, boxes[k].x0)):
+        for other in np.flatnonzero(before[:, node]).tolist():
             visit(other)
         order.append(node)
 
-    for node in sorted(members, key=lambda k: (boxes[k].y0, boxes[k].x0)):
+    for node in range(len(ranked)):
         visit(node)
-    return order
+    return [ranked[node] for node in order]
 
 
-def _precedes(a: Box, b: Box, everything: Sequence[Box]) -> bool:
-    if min(a.x1, b.x1) - max(a.x0, b.x0) > 0.1 * min(a.width, b.width):
-        return a.y0 + a.y1 < b.y0 + b.y1
-    if a.x1 > b.x1:
-        return False
-    top, bottom = sorted((a.y0 + a.y1, b.y0 + b.y1))
-    return not any(
-        top < c.y0 + c.y1 < bottom and c.x0 < min(a.x1, b.x1) and c.x1 > max(a.x0, b.x0)
-        for c in everything
-    )
+def _precedences(boxes: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """(N, N) bool: whether block ``i`` comes before block ``j``."""
+    x0, y0, x1, y1 = boxes.T
+    widths = np.minimum.outer(x1 - x0, x1 - x0)
+    shared = np.minimum.outer(x1, x1) - np.maximum.outer(x0, x0) > 0.1 * widths
+    middles = y0 + y1
+    above = np.less.outer(middles, middles)
+    spanned = np.zeros_like(shared)
+    for left, right, middle in zip(x0, x1, middles, strict=True):
+        beside = (x0 < right) & (x1 > left)
+        higher, lower = middles < middle, middles > middle
+        between = np.logical_and.outer(higher, lower)
+        spanned |= (between | between.T) & np.logical_and.outer(beside, beside)
+    to_left = np.less_equal.outer(x1, x1) & ~np.eye(len(x0), dtype=bool)
+    result: npt.NDArray[np.bool_] = np.where(shared, above, to_left & ~spanned)
+    return result

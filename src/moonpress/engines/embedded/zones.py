@@ -89,16 +89,16 @@ def _table(page: UprightPage, table: TableReading) -> Draft:
 def _figure_boxes(page: UprightPage, regions: Sequence[Region], tables: Sequence[Box]) -> list[Box]:
     """Figures from the model and pictures from the PDF, without doubles and false ones."""
     whole = page.width * page.height
-    candidates = [
+    found = [
         _without_text(page, r.box) for r in regions if r.kind is RegionKind.FIGURE and r.score > 0.5
     ]
-    candidates += [p for p in page.pictures if p.area > 0.003 * whole]
-    # A page without text may be one picture; under text a picture of its size is the paper.
-    written = sum(line.box.area for line in page.lines)
-    largest = (0.7 if written > 0.02 * whole else 1.0) * whole
+    # Under text a picture of the page's size is the paper, and so it is on an empty page.
+    written = sum(line.box.area for line in page.lines) > 0.02 * whole
+    candidates = [box for box in found if box.area < 0.7 * whole or not written]
+    candidates += [p for p in page.pictures if 0.003 * whole < p.area < 0.7 * whole]
     boxes: list[Box] = []
     for box in sorted(candidates, key=lambda b: -b.area):
-        if not 0.001 * whole < box.area <= largest or any(box.inside(t) > 0.5 for t in tables):
+        if box.area < 0.001 * whole or any(box.inside(t) > 0.5 for t in tables):
             continue
         if not any(box.inside(other) > 0.6 for other in boxes) and not _is_text(page, box):
             boxes.append(box)
