@@ -19,12 +19,14 @@ if TYPE_CHECKING:
         Problem,
         RenderOptions,
     )
+    from moonpress.engines.chandra.engine import ChandraVLLMEngine
     from moonpress.errors import MoonpressError
 
 __all__ = [
     "BBox",
     "Block",
     "BlockKind",
+    "ChandraVLLMEngine",
     "Document",
     "MoonpressError",
     "Page",
@@ -35,16 +37,20 @@ __all__ = [
     "convert_async",
 ]
 
+_HOMES = {
+    "ChandraVLLMEngine": "engines.chandra.engine",
+    "MoonpressError": "errors",
+    "convert": "api",
+    "convert_async": "api",
+}
+
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "MoonpressError":
-        home = "errors"
-    else:
-        home = "api" if name.startswith("convert") else "document"
+    home = _HOMES.get(name, "document")
     return getattr(import_module(f"moonpress.{home}"), name)
 
 

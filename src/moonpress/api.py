@@ -16,7 +16,7 @@ from anyio.from_thread import start_blocking_portal
 
 from moonpress.document import Document, RenderOptions
 from moonpress.engines.base import Engine
-from moonpress.engines.registry import READING_SECONDS, EngineOptions, create_engine
+from moonpress.engines.registry import EngineOptions, create_engine
 from moonpress.outputs.figures import FigureCrops
 from moonpress.outputs.targets import Targets, check_writable, resolve_targets
 from moonpress.outputs.writer import write_document
@@ -27,6 +27,7 @@ from moonpress.pipeline.convert import (
     Quiet,
     convert_document,
 )
+from moonpress.settings import server_options
 
 _BYTES_NAME = "document"
 
@@ -34,7 +35,7 @@ _BYTES_NAME = "document"
 async def convert_async(
     source: str | Path | bytes,
     *,
-    engine: str | Engine = "embedded",
+    engine: str | Engine = "auto",
     pages: str | None = None,
     password: str | None = None,
     dpi: float | None = None,
@@ -59,15 +60,14 @@ async def convert_async(
         max_image_width=max_image_width,
         page_timeout=page_timeout or DRAWING_SECONDS,
     )
-    targets = None if output is None else resolve_targets(name, str(output), formats)
-    if targets is not None:
-        check_writable(targets)
+    targets = None if output is None else _writable_targets(name, output, formats)
     options = EngineOptions(
         workers=workers,
-        page_timeout=page_timeout or READING_SECONDS,
+        page_timeout=page_timeout,
         fast=fast,
         languages=tuple(languages),
         ocr=ocr,
+        server=server_options(),
     )
     async with _opened(engine, options) as reader:
         read = partial(
@@ -81,6 +81,12 @@ async def convert_async(
         if targets is None:
             return await read(crops=None)
         return await _read_and_write(read, targets, render_options or RenderOptions())
+
+
+def _writable_targets(name: str, output: str | Path, formats: Sequence[str]) -> Targets:
+    targets = resolve_targets(name, str(output), formats)
+    check_writable(targets)
+    return targets
 
 
 @asynccontextmanager
@@ -110,7 +116,7 @@ async def _read_and_write(
 def convert(
     source: str | Path | bytes,
     *,
-    engine: str | Engine = "embedded",
+    engine: str | Engine = "auto",
     pages: str | None = None,
     password: str | None = None,
     dpi: float | None = None,
@@ -131,13 +137,15 @@ def convert(
 
     Args:
         source: Path of a PDF or picture, or its bytes.
-        engine: Name of an engine, or an engine of your own, which is then left open.
+        engine: Name of an engine, or an engine of your own, which is then left open. ``"auto"``
+            takes the best that is there: a server that ``MOONPRESS_URL`` or the configuration file
+            names, a Chandra server on this machine, or the embedded engine.
         pages: 1-based selection such as ``"1-3,7,-1"``; all pages when left out.
         password: Of an encrypted PDF.
         dpi: Resolution at which PDF pages are drawn; the engine's own when left out.
         max_image_width: Bound of a page picture's width in pixels.
-        page_timeout: Seconds that drawing, and then reading, one page may take; 20 and 120 when
-            left out.
+        page_timeout: Seconds that drawing, and then reading, one page may take; 20 and the
+            engine's own bound when left out.
         fast: Smaller recognition models: about three times faster on scans, less exact.
         languages: Tesseract names of languages whose scripts the built-in recogniser lacks.
         ocr: ``"auto"``, ``"always"`` (ignore text layers) or ``"never"`` (text layers only).
@@ -155,6 +163,7 @@ def convert(
         UsageError: the arguments make no sense, such as page 99 of 3.
         InputError: the file cannot be read at all.
         OutputError: ``output`` could not be written.
+        EngineUnavailable: the engine says before the first page that it cannot read.
 
     Example:
         >>> from moonpress import convert

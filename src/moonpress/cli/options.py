@@ -13,10 +13,12 @@ import typer
 
 OcrChoice: TypeAlias = Literal["auto", "always", "never"]
 DelimiterChoice: TypeAlias = Literal["dollar", "bracket"]
+ImageFormatChoice: TypeAlias = Literal["png", "jpeg", "webp"]
 
 INPUT = "Input"
 OUTPUT = "Output"
 READING = "Reading"
+SERVER = "Server"
 MESSAGES = "Messages"
 
 
@@ -156,7 +158,8 @@ EngineName = Annotated[
         "--engine",
         metavar="NAME",
         envvar="MOONPRESS_ENGINE",
-        help="Who reads the pages.",
+        help="Who reads the pages: embedded on this CPU, vllm through a server, or auto for the "
+        "best that is there.",
         show_default=True,
         autocompletion=_complete_engine,
         rich_help_panel=READING,
@@ -203,7 +206,7 @@ Workers = Annotated[
         min=1,
         max=1024,
         envvar="MOONPRESS_WORKERS",
-        help="Pages read at once. By the number of cores by default.",
+        help="Pages read at once. By default by the number of cores, or 32 for each server.",
         rich_help_panel=READING,
     ),
 ]
@@ -216,8 +219,79 @@ PageTimeout = Annotated[
         max=86400,
         envvar="MOONPRESS_PAGE_TIMEOUT",
         help="Give a page up after this long; the others go on. By default 20 s to draw it and "
-        "120 s to read it.",
+        "120 s to read it, 900 s with a server.",
         rich_help_panel=READING,
+    ),
+]
+Urls = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--url",
+        metavar="URL",
+        envvar="MOONPRESS_URL",
+        help="Server that offers a Chandra model over the OpenAI API, such as "
+        "http://gpu1:8000/v1. Can be repeated: pages go to the one with least to do.",
+        rich_help_panel=SERVER,
+    ),
+]
+ApiKey = Annotated[
+    str | None,
+    typer.Option(
+        "--api-key",
+        metavar="TEXT",
+        envvar="MOONPRESS_API_KEY",
+        help="Key of the server. Other users of this machine can see a command line; the "
+        "environment variable they cannot.",
+        rich_help_panel=SERVER,
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        envvar="MOONPRESS_MODEL",
+        help="Name of the model. The one that the server has by default.",
+        rich_help_panel=SERVER,
+    ),
+]
+CaFile = Annotated[
+    str | None,
+    typer.Option(
+        "--ca-file",
+        metavar="PATH",
+        envvar="MOONPRESS_CA_FILE",
+        help="PEM file of the authority that signed the server's certificate, where this machine "
+        "does not trust it.",
+        rich_help_panel=SERVER,
+    ),
+]
+Headers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--header",
+        metavar="'NAME: VALUE'",
+        help="Sent with every request. Can be repeated.",
+        rich_help_panel=SERVER,
+    ),
+]
+ImageFormat = Annotated[
+    ImageFormatChoice | None,
+    typer.Option(
+        "--image-format",
+        metavar="png|jpeg|webp",
+        envvar="MOONPRESS_IMAGE_FORMAT",
+        help="How page pictures travel to the server. png, which loses nothing, by default.",
+        rich_help_panel=SERVER,
+    ),
+]
+NoConfidence = Annotated[
+    bool,
+    typer.Option(
+        "--no-confidence",
+        envvar="MOONPRESS_NO_CONFIDENCE",
+        help="Do not ask the server for probabilities; blocks then have no confidence.",
+        rich_help_panel=SERVER,
     ),
 ]
 QuietFlag = Annotated[

@@ -21,6 +21,8 @@ chandra-pdf report.pdf --output report.md
 
 chandra-pdf scan.tiff -o results/ --languages ara
 
+chandra-pdf paper.pdf --url http://gpu1:8000/v1
+
 curl -s $URL | chandra-pdf - --pages 1-3,-1 > start.md
 
 Exit codes: 0 all pages read, 2 bad usage, 3 some pages failed or were read in part, 4 nothing \
@@ -44,12 +46,19 @@ def chandra_pdf(
     headers_footers: o.HeadersFooters = False,
     page_anchors: o.PageAnchors = False,
     delimiters: o.DelimiterStyle = "dollar",
-    engine: o.EngineName = "embedded",
+    engine: o.EngineName = "auto",
     fast: o.Fast = False,
     ocr: o.Ocr = "auto",
     languages: o.Languages = None,
     workers: o.Workers = None,
     page_timeout: o.PageTimeout = None,
+    url: o.Urls = None,
+    api_key: o.ApiKey = None,
+    model: o.Model = None,
+    ca_file: o.CaFile = None,
+    header: o.Headers = None,
+    image_format: o.ImageFormat = None,
+    no_confidence: o.NoConfidence = False,
     quiet: o.QuietFlag = False,
     verbose: o.VerboseFlag = False,
     json_logs: o.JsonLogs = False,
@@ -80,6 +89,13 @@ def chandra_pdf(
             languages=o.split_names(languages),
             workers=workers,
             page_timeout=page_timeout,
+            urls=o.split_names(url),
+            api_key=api_key,
+            model=model,
+            ca_file=ca_file,
+            headers=tuple(header or ()),
+            image_format=image_format,
+            confidence=not no_confidence,
         )
         return run.read_to_files(request, voice)
 

@@ -18,7 +18,7 @@ from moonpress.cli.progress import watching
 from moonpress.cli.report import exit_code, tell_pages, tell_written
 from moonpress.cli.voice import Voice
 from moonpress.document import Delimiters, Document, RenderOptions
-from moonpress.engines.registry import READING_SECONDS, EngineOptions, create_engine
+from moonpress.engines.registry import EngineOptions, create_engine
 from moonpress.errors import InputUnreadable, UsageError
 from moonpress.outputs.figures import FigureCrops
 from moonpress.outputs.targets import Targets, check_writable, resolve_targets
@@ -29,6 +29,7 @@ from moonpress.pipeline.convert import (
     Observer,
     convert_document,
 )
+from moonpress.settings import server_options
 
 _STANDARD_STREAM = "-"
 _STANDARD_INPUT_NAME = "standard input"
@@ -54,6 +55,13 @@ class PdfRequest:
     languages: tuple[str, ...]
     workers: int | None
     page_timeout: float | None
+    urls: tuple[str, ...]
+    api_key: str | None
+    model: str | None
+    ca_file: str | None
+    headers: tuple[str, ...]
+    image_format: str | None
+    confidence: bool
 
 
 def read_to_files(request: PdfRequest, voice: Voice) -> int:
@@ -76,7 +84,11 @@ def read_to_files(request: PdfRequest, voice: Voice) -> int:
     source = _standard_input() if piped else Path(request.file)
     with _crops_for(targets) as crops:
         with watching(name, voice) as observer:
-            document = run_interruptible(lambda: _read(request, source, name, observer, crops))
+            document = run_interruptible(
+                lambda: _read(
+                    request, source, name=name, observer=observer, crops=crops, voice=voice
+                )
+            )
         tell_pages(document, voice)
         if len(document.failed_pages) < len(document.pages):
             written = write_document(document, targets, crops, _render_options(request))
@@ -107,17 +119,13 @@ def _standard_input() -> bytes:
 async def _read(
     request: PdfRequest,
     source: Path | bytes,
+    *,
     name: str,
     observer: Observer,
     crops: FigureCrops | None,
+    voice: Voice,
 ) -> Document:
-    options = EngineOptions(
-        workers=request.workers,
-        page_timeout=request.page_timeout or READING_SECONDS,
-        fast=request.fast,
-        languages=request.languages,
-        ocr=request.ocr,
-    )
+    options = _engine_options(request, voice)
     settings = ConvertSettings(
         pages=request.pages,
         password=request.password,
@@ -129,6 +137,30 @@ async def _read(
         return await convert_document(
             source, name=name, engine=engine, settings=settings, observer=observer, crops=crops
         )
+
+
+def _engine_options(request: PdfRequest, voice: Voice) -> EngineOptions:
+    def announce(line: str) -> None:
+        if voice.chatty:
+            voice.say(line)
+
+    return EngineOptions(
+        workers=request.workers,
+        page_timeout=request.page_timeout,
+        fast=request.fast,
+        languages=request.languages,
+        ocr=request.ocr,
+        server=server_options(
+            urls=request.urls,
+            api_key=request.api_key,
+            model=request.model,
+            ca_file=request.ca_file,
+            headers=request.headers,
+            image_format=request.image_format,
+            confidence=request.confidence,
+        ),
+        announce=announce,
+    )
 
 
 def _render_options(request: PdfRequest) -> RenderOptions:

@@ -2,6 +2,7 @@
 
 from moonpress.document.blocks import Block, BlockKind, Link, TextOrigin
 from moonpress.document.document import (
+    Agreement,
     Document,
     Metadata,
     Page,
@@ -16,6 +17,7 @@ from moonpress.document.reading import LayoutReply, PageReading
 from moonpress.document.rendering import Delimiters, Output, RenderOptions
 
 __all__ = [
+    "Agreement",
     "BBox",
     "Block",
     "BlockKind",

@@ -43,6 +43,9 @@ class ProblemCode(StrEnum):
     TEXT_OUTSIDE_BLOCK = "text-outside-block"
     BLOCK_UNCLOSED = "block-unclosed"
     STRAY_TAG = "stray-tag"
+    REPETITION = "repetition"
+    OUTPUT_CUT = "output-cut"
+    TEXT_LAYER_DISAGREES = "text-layer-disagrees"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,20 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far a model's reading and a text layer that can be trusted have the same words.
+
+    Attributes:
+        found: Share of the layer's words that the reading has, 0 to 1; low when it lost text.
+        backed: Share of the reading's words that the layer has; low when it invented text, or read
+            text in pictures.
+    """
+
+    found: float
+    backed: float
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page of a document.
 
@@ -94,6 +111,7 @@ class Page:
         blocks: In reading order.
         problems: What went wrong or is doubtful.
         usage: What it cost.
+        agreement: With the page's text layer; ``None`` where they were not compared.
     """
 
     number: int
@@ -103,6 +121,7 @@ class Page:
     blocks: tuple[Block, ...] = ()
     problems: tuple[Problem, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    agreement: Agreement | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from moonpress.document.blocks import Block
-from moonpress.document.document import PageStatus, Problem, Usage
+from moonpress.document.document import Agreement, PageStatus, Problem, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class PageReading:
         rotation: Degrees clockwise (0, 90, 180, 270) by which the engine turned the picture.
         problems: What is doubtful.
         usage: What it cost.
+        agreement: With the page's text layer; ``None`` where they were not compared.
     """
 
     blocks: tuple[Block, ...] = ()
@@ -48,3 +49,4 @@ class PageReading:
     rotation: int = 0
     problems: tuple[Problem, ...] = ()
     usage: Usage = field(default_factory=Usage)
+    agreement: Agreement | None = None

@@ -37,3 +37,31 @@ class Engine(Protocol):
     async def aclose(self) -> None:
         """Free processes, connections and memory."""
         ...
+
+
+@runtime_checkable
+class Preparable(Protocol):
+    """An engine that can tell beforehand whether it can read at all."""
+
+    async def prepare(self) -> None:
+        """Find out; may be called again, to look whether it still can.
+
+        The engine's name, capacity and preferred resolution hold from then on.
+
+        Raises:
+            EngineUnavailable: it cannot, in one line.
+            UsageError: what it was told makes no sense.
+        """
+        ...
+
+
+async def prepare(engine: Engine) -> None:
+    """See whether an engine can read; engines that cannot tell are taken to be able to."""
+    if isinstance(engine, Preparable):
+        await engine.prepare()
+
+
+def preferred_dpi(engine: Engine) -> float | None:
+    """Resolution at which an engine wants PDF pages drawn; ``None`` when it does not care."""
+    dpi = getattr(engine, "preferred_dpi", None)
+    return dpi if isinstance(dpi, (int, float)) else None

@@ -7,15 +7,40 @@ options that entry points may be given. Never decides which engine is best.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 
 from moonpress.engines.base import Engine
 from moonpress.errors import UnknownName
 
 GROUP = "moonpress.engines"
-# A dense page takes seconds on a busy core; this is for pages that never end.
-READING_SECONDS = 120.0
+
+
+def _say_nothing(_line: str) -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Choices about servers that read pages, for engines that use one.
+
+    Attributes:
+        urls: Addresses, such as ``http://host:8000/v1``; several are used at once.
+        api_key: Sent as a bearer token.
+        model: Name of the model; the server's own when left out.
+        ca_file: PEM file of the authority that signed the servers' certificates.
+        headers: ``Name: value``, sent with every request.
+        image_format: ``png``, ``jpeg`` or ``webp``; the engine's choice when left out.
+        confidence: Ask for probabilities, from which each block gets its confidence.
+    """
+
+    urls: tuple[str, ...] = ()
+    api_key: str | None = None
+    model: str | None = None
+    ca_file: str | None = None
+    headers: tuple[str, ...] = ()
+    image_format: str | None = None
+    confidence: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +49,22 @@ class EngineOptions:
 
     Attributes:
         workers: Pages in flight; ``None`` lets the engine choose.
-        page_timeout: Seconds that reading one page may take.
+        page_timeout: Seconds that reading one page may take; ``None`` for the engine's own.
         fast: Prefer speed over accuracy.
         languages: Tesseract names of languages, such as ``("ara", "hin")``, for pages in scripts
             that the built-in recogniser lacks.
         ocr: ``auto`` uses a text layer where it can be trusted, ``always`` never, ``never`` always.
+        server: About servers.
+        announce: Told in one line what an engine that chooses has chosen.
     """
 
     workers: int | None = None
-    page_timeout: float = READING_SECONDS
+    page_timeout: float | None = None
     fast: bool = False
     languages: tuple[str, ...] = ()
     ocr: str = "auto"
+    server: ServerOptions = field(default_factory=ServerOptions)
+    announce: Callable[[str], None] = _say_nothing
 
 
 def engine_names() -> tuple[str, ...]:

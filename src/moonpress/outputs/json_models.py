@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from moonpress.document import (
+    Agreement,
     BBox,
     Block,
     BlockKind,
@@ -95,6 +96,13 @@ class UsageModel(_Model):
     attempts: int = 1
 
 
+class AgreementModel(_Model):
+    """How far a model's reading and a text layer that can be trusted have the same words."""
+
+    found: float = Field(description="Share of the layer's words that the reading has, 0 to 1")
+    backed: float = Field(description="Share of the reading's words that the layer has, 0 to 1")
+
+
 class PageModel(_Model):
     """A page; every selected page is there once, read or not."""
 
@@ -104,6 +112,9 @@ class PageModel(_Model):
     status: PageStatus
     problems: tuple[ProblemModel, ...] = ()
     usage: UsageModel = UsageModel()
+    agreement: AgreementModel | None = Field(
+        default=None, description="With the text layer; null where they were not compared"
+    )
     blocks: tuple[BlockModel, ...] = ()
 
 
@@ -175,6 +186,9 @@ def _from_page(page: Page, figures: Mapping[str, str]) -> PageModel:
             output_tokens=usage.output_tokens,
             attempts=usage.attempts,
         ),
+        agreement=None
+        if page.agreement is None
+        else AgreementModel(found=page.agreement.found, backed=page.agreement.backed),
         blocks=tuple(_from_block(block, figures.get(block.id)) for block in page.blocks),
     )
 
@@ -223,6 +237,9 @@ def _to_page(model: PageModel) -> Page:
         blocks=tuple(_to_block(block) for block in model.blocks),
         problems=tuple(Problem(p.code, p.message, p.block_id) for p in model.problems),
         usage=Usage(**model.usage.model_dump()),
+        agreement=None
+        if model.agreement is None
+        else Agreement(model.agreement.found, model.agreement.backed),
     )
 
 

@@ -28,7 +28,7 @@ from moonpress.document import (
     ProblemCode,
     Usage,
 )
-from moonpress.engines.base import Engine
+from moonpress.engines.base import Engine, preferred_dpi, prepare
 from moonpress.errors import (
     EngineError,
     EngineUnavailable,
@@ -123,18 +123,20 @@ async def convert_document(
     Raises:
         InputError: the file cannot be opened at all.
         PageRangeError: the selection names pages that the document lacks.
+        EngineUnavailable: the engine says before the first page that it cannot read.
     """
     limits = RenderLimits(page_timeout=settings.page_timeout)
-    request = RenderRequest(
-        dpi=settings.dpi or _DEFAULT_DPI,
-        max_pixels=_MAX_PIXELS,
-        max_image_width=settings.max_image_width,
-    )
     async with open_rendered(
         source, name=name, password=settings.password, limits=limits
     ) as rendered:
         info = rendered.info
         numbers = select_pages(settings.pages, info.page_count)
+        await prepare(engine)
+        request = RenderRequest(
+            dpi=settings.dpi or preferred_dpi(engine) or _DEFAULT_DPI,
+            max_pixels=_MAX_PIXELS,
+            max_image_width=settings.max_image_width,
+        )
         observer.started(name, len(numbers))
         run = _Run(rendered, request, engine, observer, crops)
         pages = await run.read_all(numbers)
@@ -215,6 +217,7 @@ class _Run:
             blocks=blocks,
             problems=(*image.problems, *reading.problems),
             usage=replace(usage, engine=usage.engine or self.engine.name),
+            agreement=reading.agreement,
         )
 
     def _finish(self, page: Page, done: dict[int, Page]) -> None:

@@ -25,6 +25,8 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_PO
 # onnxruntime tells Microsoft of its use unless it is told not to.
 _WORKER_ENVIRONMENT = {**_ONE_THREAD, "ORT_DISABLE_TELEMETRY": "1"}
 _DEFAULT_WORKERS_AT_MOST = 4
+# A dense page takes seconds on a busy core; this is for pages that never end.
+_READING_SECONDS = 120.0
 
 
 def create(options: EngineOptions) -> EmbeddedEngine:
@@ -38,7 +40,8 @@ def create(options: EngineOptions) -> EmbeddedEngine:
         fast=options.fast, languages=options.languages, ocr=modes[options.ocr]
     )
     workers = options.workers or min(os.cpu_count() or 1, _DEFAULT_WORKERS_AT_MOST)
-    return EmbeddedEngine(settings, workers=workers, page_timeout=options.page_timeout)
+    page_timeout = options.page_timeout or _READING_SECONDS
+    return EmbeddedEngine(settings, workers=workers, page_timeout=page_timeout)
 
 
 class EmbeddedEngine:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from moonpress.engines.chandra.loops import Loop, LoopWatch
+from moonpress.engines.loops import Loop, LoopWatch
 
 # About how the model's tokeniser cuts: pieces of words, single digits, runs of signs.
 TOKEN = re.compile(r" ?[^\W\d_]{1,7}|\d| ?[^\w\s]{1,3}|\s+|_")

@@ -1,0 +1,155 @@
+"""The engine ``vllm``: Chandra models behind one server or several.
+
+Owns how the parts are put together and their bounds. The parts do the work: `model` asks a server,
+`moonpress.engines.guarded` watches it, `pool` and `retrying` deal with servers that go away.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import anyio
+
+from moonpress.document import PageImage, PageReading
+from moonpress.engines.chandra.address import Address, base_of, header_of
+from moonpress.engines.chandra.client import ChatClient, Patience
+from moonpress.engines.chandra.model import ChandraModel, RequestChoices
+from moonpress.engines.chandra.picture import ImageFormat
+from moonpress.engines.guarded import Guarded, Guards
+from moonpress.engines.layout_model import Sampling
+from moonpress.engines.pool import ReplicaPool
+from moonpress.engines.registry import EngineOptions
+from moonpress.engines.retrying import Retrying, Waiting
+from moonpress.errors import UnknownName, UsageError
+
+# A letter page becomes 1,632 x 2,112 pixels, which are multiples of 32 as they are.
+PREFERRED_DPI = 192.0
+LOCAL_URL = "http://localhost:8000/v1"
+# Greedy first; then warmer, as far as the model was published with; then another scale as well.
+_TRIES = (
+    Sampling(temperature=0.0),
+    Sampling(temperature=0.4, top_p=0.95),
+    Sampling(temperature=0.8, top_p=0.95),
+    Sampling(temperature=0.4, top_p=0.95, zoom=0.8),
+)
+# A server with all its places taken answers a page in minutes.
+_PAGE_SECONDS = 900.0
+_PAGES_PER_SERVER = 32
+_WAITING = Waiting(outage=30.0, busy=600.0)
+_ENCODERS_AT_MOST = 4
+
+
+class ChandraVLLMEngine:
+    """Reads pages through servers that offer Chandra-OCR over the OpenAI chat API, such as vLLM.
+
+    Args:
+        url: Address or addresses, such as ``http://host:8000/v1``.
+        api_key: Sent as a bearer token.
+        model: Name of the model; the one that the server has when left out.
+        version: 1 or 2, which differ in the scale of boxes; told by the model's name when left out.
+        ca_file: PEM file of the authority that signed the servers' certificates.
+        headers: ``Name: value``, sent with every request.
+        image_format: ``"png"``, ``"jpeg"`` or ``"webp"``.
+        confidence: Ask for the probability of each token, from which blocks get their confidence.
+        pages_per_server: Pages in flight at each server.
+        page_timeout: Seconds that all tries at one page may take together.
+
+    Raises:
+        UsageError: an address, a header or another choice makes no sense.
+        EngineUnavailable: the packages that this needs are not installed.
+
+    Example:
+        >>> from moonpress import ChandraVLLMEngine
+        >>> engine = ChandraVLLMEngine("gpu1:8000", confidence=False)
+        >>> engine.capacity
+        32
+    """
+
+    name = "vllm"
+    preferred_dpi = PREFERRED_DPI
+
+    def __init__(
+        self,
+        url: str | Sequence[str] = LOCAL_URL,
+        *,
+        api_key: str | None = None,
+        model: str | None = None,
+        version: int | None = None,
+        ca_file: str | None = None,
+        headers: Sequence[str] = (),
+        image_format: str = ImageFormat.PNG.value,
+        confidence: bool = True,
+        pages_per_server: int = _PAGES_PER_SERVER,
+        page_timeout: float = _PAGE_SECONDS,
+    ) -> None:
+        if version not in {None, 1, 2}:
+            raise UsageError(f"there is no version {version} of the model", hint="Choose 1 or 2")
+        urls = (url,) if isinstance(url, str) else tuple(url)
+        if not urls:
+            raise UsageError("no server is named", hint="Give one with --url")
+        choices = RequestChoices(model, version, _image_format(image_format), confidence)
+        guards = Guards(_TRIES, page_timeout)
+        pairs = tuple(header_of(header) for header in headers)
+        encoders = anyio.CapacityLimiter(min(os.cpu_count() or 1, _ENCODERS_AT_MOST))
+        replicas = []
+        for base in dict.fromkeys(base_of(one) for one in urls):
+            address = Address(base, api_key, ca_file, pairs)
+            # One more, for questions about the server's health.
+            client = ChatClient(address, Patience(), connections=pages_per_server + 1)
+            served = ChandraModel(client, choices, capacity=pages_per_server, encoders=encoders)
+            replicas.append(Guarded(served, guards, preferred_dpi=PREFERRED_DPI))
+        self._reader = Retrying(ReplicaPool(replicas), _WAITING)
+
+    @property
+    def capacity(self) -> int:
+        """Pages in flight over all servers."""
+        return self._reader.capacity
+
+    async def prepare(self) -> None:
+        """Ask the servers what they have.
+
+        Raises:
+            EngineUnavailable: no server can be used, in one line for each.
+            UnknownName: they lack the model that was asked for.
+        """
+        await self._reader.prepare()
+
+    async def read(self, image: PageImage) -> PageReading:
+        """Read one page.
+
+        Raises:
+            EngineUnavailable: no server is left.
+            EngineRejected: the page is refused.
+            BadOutput: the servers fail on it.
+        """
+        return await self._reader.read(image)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._reader.aclose()
+
+
+def create(options: EngineOptions) -> ChandraVLLMEngine:
+    """Make the engine from a user's options (the entry point's target)."""
+    server = options.server
+    return ChandraVLLMEngine(
+        server.urls or LOCAL_URL,
+        api_key=server.api_key,
+        model=server.model,
+        ca_file=server.ca_file,
+        headers=server.headers,
+        image_format=server.image_format or ImageFormat.PNG.value,
+        confidence=server.confidence,
+        pages_per_server=options.workers or _PAGES_PER_SERVER,
+        page_timeout=options.page_timeout or _PAGE_SECONDS,
+    )
+
+
+def _image_format(name: str) -> ImageFormat:
+    try:
+        return ImageFormat(name)
+    except ValueError:
+        names = ", ".join(form.value for form in ImageFormat)
+        message = f"no picture format is called {name!r}"
+        raise UnknownName(message, hint=f"Choose among {names}") from None
