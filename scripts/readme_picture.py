@@ -61,7 +61,7 @@ def page_with_boxes(pdf: Path, number: int, blocks: list[dict[str, Any]]) -> Ima
         x0, y0, x1, y1 = block["bbox"]
         box = (x0 * width - 2, y0 * height - 2, x1 * width + 2, y1 * height + 2)
         colour = _COLOURS.get(block["kind"], _OTHER)
-        draw.rectangle(box, outline=colour, width=2, fill=f"{colour}18")
+        draw.rectangle(box, outline=colour, width=2)
         draw.text((box[0] + 2, box[1] - 13), block["kind"], fill=colour, font_size=12)
     return picture
 
