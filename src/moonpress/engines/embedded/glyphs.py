@@ -106,7 +106,8 @@ def glyphs_of(layer: TextLayer, chosen: npt.NDArray[np.intp], boxes: Floats, dpi
     slots = np.fromiter((k.slot for k in kept), dtype=np.int8, count=len(kept))
     sized = np.fromiter((k.sized for k in kept), dtype=bool, count=len(kept))
     fonts = layer.font_ids[chosen[keep]]
-    box = _part_ligatures(boxes[keep])
+    accents = np.fromiter((k.text in _ACCENTS for k in kept), dtype=bool, count=len(kept))
+    box = _part_ligatures(boxes[keep], accents)
     sizes = _honest_sizes(layer.sizes[chosen[keep]] * (dpi / 72), box, fonts, sized)
     glyphs = Glyphs(
         texts=[k.text for k in kept],
@@ -133,9 +134,9 @@ def _space_before(
     return result
 
 
-def _part_ligatures(boxes: Floats) -> Floats:
+def _part_ligatures(boxes: Floats, accents: npt.NDArray[np.bool_]) -> Floats:
     """Share out the box of a ligature, which pdfium gives whole to each of its letters."""
-    same = (np.diff(boxes, axis=0) == 0).all(axis=1)
+    same = (np.diff(boxes, axis=0) == 0).all(axis=1) & ~accents[1:] & ~accents[:-1]
     if not same.any():
         return boxes
     result = boxes.copy()

@@ -26,6 +26,8 @@ Pixels = npt.NDArray[np.uint8]
 _TIMEOUT = 120.0
 _WORD_LEVEL = "5"
 _LEAST_CONFIDENCE = 0.2
+# Marks of direction that it puts around words of Arabic and Hebrew.
+_MARKS = dict.fromkeys((0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)))
 
 
 class Tesseract:
@@ -98,7 +100,7 @@ def _lines(table: str) -> tuple[Line, ...]:
     rows = csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE)
     groups: dict[tuple[str, ...], list[tuple[Word, float]]] = {}
     for row in rows:
-        text = (row.get("text") or "").strip()
+        text = (row.get("text") or "").translate(_MARKS).strip()
         if row.get("level") != _WORD_LEVEL or not text:
             continue
         left, top = float(row["left"]), float(row["top"])
