@@ -21,7 +21,7 @@ _FIRST_PAUSE = 2.0
 _LONGEST_PAUSE = 30.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Replica:
     """An engine, how much it has to do, and whether it can be used."""
 

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+import pytest
+
+from moonpress.document import PageImage, PageReading
+from moonpress.engines.fake import FakeEngine
+from moonpress.engines.pool import ReplicaPool
+from moonpress.errors import BadOutput, EngineBusy, EngineRejected, EngineUnavailable
+from tests.engines.scripted import page
+
+
+class Clock:
+    """Time that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Replica(FakeEngine):
+    """A fake engine that can be told to be away, and counts who asked."""
+
+    def __init__(self, *, failure: Exception | None = None, away: bool = False) -> None:
+        super().__init__()
+        self.failure, self.away = failure, away
+        self.reads = self.probes = 0
+
+    async def prepare(self) -> None:
+        self.probes += 1
+        if self.away:
+            raise EngineUnavailable(f"nobody home, asked {self.probes}")
+
+    async def read(self, image: PageImage) -> PageReading:
+        self.reads += 1
+        if self.away:
+            raise EngineUnavailable("gone")
+        if self.failure is not None:
+            raise self.failure
+        return await super().read(image)
+
+
+def run(work: Callable[[], Awaitable[None]]) -> None:
+    anyio.run(work)
+
+
+def test_pages_go_to_the_replica_with_least_to_do() -> None:
+    slow, quick = FakeEngine(delay=0.5, capacity=4), FakeEngine(delay=0.01, capacity=4)
+    pool = ReplicaPool([slow, quick])
+    assert pool.capacity == 8
+
+    async def work() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pool.read, page(1))
+            await anyio.sleep(0.05)
+            for number in range(2, 8):
+                await pool.read(page(number))
+
+    run(work)
+    assert slow.most_in_flight == 1
+
+
+def test_a_page_is_read_elsewhere_and_the_lost_replica_left_alone() -> None:
+    lost, well, clock = Replica(away=True), Replica(), Clock()
+    pool = ReplicaPool([lost, well], clock=clock)
+
+    async def work() -> None:
+        for number in range(1, 6):
+            await pool.read(page(number))
+
+    run(work)
+    assert lost.reads == 1
+    assert well.reads == 5
+
+
+def test_a_replica_that_is_back_is_looked_at_and_used() -> None:
+    lost, well, clock = Replica(away=True), Replica(), Clock()
+    pool = ReplicaPool([lost, well], clock=clock)
+
+    async def work() -> None:
+        await pool.read(page(1))
+        clock.now += 3
+        await pool.read(page(2))
+        assert lost.probes == 1
+        assert lost.reads == 1
+        lost.away = False
+        clock.now += 10
+        await pool.read(page(3))
+
+    run(work)
+    assert lost.probes == 2
+    assert lost.reads == 2
+
+
+def test_nobody_left_names_every_reason() -> None:
+    pool = ReplicaPool([Replica(failure=EngineUnavailable("one is gone")), Replica(away=True)])
+
+    async def work() -> None:
+        with pytest.raises(EngineUnavailable, match="one is gone; gone"):
+            await pool.read(page())
+
+    run(work)
+
+
+def test_a_refused_page_is_given_to_no_other() -> None:
+    first, second = Replica(failure=EngineRejected("too large")), Replica()
+
+    async def work() -> None:
+        with pytest.raises(EngineRejected):
+            await ReplicaPool([first, second]).read(page())
+
+    run(work)
+    assert second.reads == 0
+
+
+def test_a_page_on_which_servers_fail_is_given_to_one_other() -> None:
+    replicas = [Replica(failure=BadOutput(f"failed {n}")) for n in range(3)]
+
+    async def work() -> None:
+        with pytest.raises(BadOutput, match="failed 1"):
+            await ReplicaPool(replicas).read(page())
+
+    run(work)
+    assert [replica.reads for replica in replicas] == [1, 1, 0]
+
+
+def test_a_busy_replica_stays_in_use() -> None:
+    busy, well = Replica(failure=EngineBusy("full", retry_after=3.0)), Replica()
+    pool = ReplicaPool([busy, well])
+
+    async def work() -> None:
+        await pool.read(page(1))
+        await pool.read(page(2))
+
+    run(work)
+    assert busy.reads == 2
+    assert busy.probes == 0
+
+
+def test_all_busy_waits_for_the_first() -> None:
+    pool = ReplicaPool(
+        [Replica(failure=EngineBusy("full", retry_after=n)) for n in (9.0, 4.0, 7.0)]
+    )
+
+    async def work() -> None:
+        with pytest.raises(EngineBusy) as caught:
+            await pool.read(page())
+        assert caught.value.retry_after == 4.0
+
+    run(work)
+
+
+def test_the_start_needs_one_replica() -> None:
+    async def work() -> None:
+        await ReplicaPool([Replica(away=True), Replica()]).prepare()
+        with pytest.raises(EngineUnavailable, match="nobody home"):
+            await ReplicaPool([Replica(away=True), Replica(away=True)]).prepare()
+
+    run(work)
+
+
+def test_closing_closes_all() -> None:
+    replicas = [FakeEngine(), FakeEngine()]
+    run(ReplicaPool(replicas).aclose)
+    assert all(replica.closed for replica in replicas)
