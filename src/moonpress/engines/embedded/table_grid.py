@@ -88,7 +88,11 @@ def build(scene: Scene) -> Grid | None:
 def _columns(scene: Scene, chunks: Sequence[Chunk]) -> Boundaries:
     box, verticals = scene.box, scene.rules.vertical
     fixed = _fixed(
-        ((v.x0 + v.x1) / 2 for v in verticals), box.x0, box.x1, scene.tolerance, scene.size
+        (((v.x0 + v.x1) / 2, v.height) for v in verticals),
+        box.x0,
+        box.x1,
+        scene.tolerance,
+        scene.size,
     )
     # Lines on both sides of a narrow strip leave little doubt; a frame alone says nothing.
     strict = sum(fixed.ruled) >= 3
@@ -104,7 +108,7 @@ def _columns(scene: Scene, chunks: Sequence[Chunk]) -> Boundaries:
 def _rows(scene: Scene, xs: Boundaries) -> Boundaries:
     box = scene.box
     fixed = _fixed(
-        ((h.y0 + h.y1) / 2 for h in scene.rules.horizontal),
+        (((h.y0 + h.y1) / 2, h.width) for h in scene.rules.horizontal),
         box.y0,
         box.y1,
         scene.tolerance,
@@ -133,11 +137,15 @@ def _rows(scene: Scene, xs: Boundaries) -> Boundaries:
 
 
 def _fixed(
-    lines: Iterable[float], low: float, high: float, tolerance: float, least: float
+    lines: Iterable[tuple[float, float]],
+    low: float,
+    high: float,
+    tolerance: float,
+    least: float,
 ) -> Boundaries:
     """Boundaries on lines, with the box's own edges, none closer than ``least``."""
     at, ruled = [low], [False]
-    for value in clusters(lines, tolerance):
+    for value in clusters(lines, tolerance, least):
         if value - at[-1] >= least:
             at.append(value)
             ruled.append(True)

@@ -83,15 +83,26 @@ def rules_within(rules: Rules, box: Box, tolerance: float) -> Rules:
     return Rules(clip(rules.horizontal, across=True), clip(rules.vertical, across=False))
 
 
-def clusters(values: Iterable[float], tolerance: float) -> list[float]:
-    """Means of groups of values whose neighbours are at most ``tolerance`` apart, ascending."""
-    groups: list[list[float]] = []
-    for value in sorted(values):
-        if groups and value - groups[-1][-1] <= tolerance:
-            groups[-1].append(value)
+def clusters(lines: Iterable[tuple[float, float]], tolerance: float, least: float) -> list[float]:
+    """Positions on which lines lie, ascending.
+
+    Args:
+        lines: Position and length of each.
+        tolerance: Lines this close to their neighbour count as one.
+        least: Of two positions closer than this, the one with the shorter lines is dropped.
+    """
+    groups: list[list[tuple[float, float]]] = []
+    for line in sorted(lines):
+        if groups and line[0] - groups[-1][-1][0] <= tolerance:
+            groups[-1].append(line)
         else:
-            groups.append([value])
-    return [sum(g) / len(g) for g in groups]
+            groups.append([line])
+    kept: list[float] = []
+    for group in sorted(groups, key=lambda g: -sum(length for _, length in g)):
+        at = sum(position for position, _ in group) / len(group)
+        if all(abs(at - other) >= least for other in kept):
+            kept.append(at)
+    return sorted(kept)
 
 
 def drawn(boxes: Sequence[Box], pixels: npt.NDArray[np.uint8]) -> list[Box]:
@@ -139,12 +150,15 @@ def rules_in_pixels(pixels: npt.NDArray[np.uint8]) -> tuple[Box, ...]:
         than a hundredth of the page are taken for bars and left out.
     """
     grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
-    vertical = _straight(np.ascontiguousarray(grey.T))
-    return (*_straight(grey), *(Box(b.y0, b.x0, b.y1, b.x1) for b in vertical))
+    side = min(grey.shape)
+    # Blurred words have straight edges of some length along the line, but not across it.
+    horizontal = _straight(grey, side // 18)
+    vertical = _straight(np.ascontiguousarray(grey.T), side // 35)
+    return (*horizontal, *(Box(b.y0, b.x0, b.y1, b.x1) for b in vertical))
 
 
-def _straight(grey: npt.NDArray[np.uint8]) -> list[Box]:
-    """Horizontal lines of a grey picture."""
+def _straight(grey: npt.NDArray[np.uint8], least: int) -> list[Box]:
+    """Horizontal lines of a grey picture, at least ``least`` pixels long."""
     height, width = grey.shape
     # Thin lines survive the reduction because the darkest of neighbouring pixels is kept; letters
     # must not run together along the line, so its own direction stays as it is.
@@ -156,7 +170,7 @@ def _straight(grey: npt.NDArray[np.uint8]) -> list[Box]:
         grey, 255, cv2.ADAPTIVE_THRESH_MEAN_C, cv2.THRESH_BINARY_INV, 15, 12
     )
     # A rule that is still a little skewed crosses several rows of pixels: thicken it first.
-    length = max(30, min(width, height) // 35)
+    length = max(30, least)
     mask = cv2.dilate(ink, cv2.getStructuringElement(cv2.MORPH_RECT, (1, 3)))
     mask = cv2.morphologyEx(mask, cv2.MORPH_OPEN, np.ones((1, length), np.uint8))
     outlines, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)

@@ -26,7 +26,7 @@ from moonpress.engines.embedded.table_search import TableSearch, attempt
 from moonpress.engines.embedded.types import Box, Region, UprightPage
 
 # Below the first fit the model is asked as well; its answer must be better by the second.
-_DOUBTFUL, _MARGIN = 0.85, 0.05
+_DOUBTFUL, _MARGIN = 0.93, 0.03
 _UNCERTAIN = 0.6
 
 
