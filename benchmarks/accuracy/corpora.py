@@ -81,7 +81,8 @@ def _generated_group(sample: Sample) -> str:
 
 def _generated_truth(sample: Sample) -> Truth:
     page = sample.page
-    blocks = tuple(b.text for b in page.body if b.text and b.table is None and b.latex is None)
+    unlike_text = (BlockKind.TABLE, BlockKind.FORMULA)
+    blocks = tuple(b.text for b in page.body if b.text and b.kind not in unlike_text)
     has_text = not page.tables and not any(b.latex for b in page.blocks)
     return Truth(
         text=page.text if has_text else None,
@@ -98,7 +99,7 @@ def _document_cases(entry: dict[str, Any], folder: Path) -> list[Case]:
     cases = []
     if "gt.txt" in found:
         text = _without_notes(found["gt.txt"].read_text(encoding="utf-8"))
-        truth = Truth(text=text)
+        truth = Truth(text=_whole_words(text))
         cases.append(Case(entry["id"], entry["kind"], path, pages, truth, script))
     elif "gt.html" in found:
         text = re.sub(r"<[^>]+>", " ", found["gt.html"].read_text(encoding="utf-8"))
@@ -136,6 +137,11 @@ def _script(entry: dict[str, Any]) -> str:
 def _without_notes(text: str) -> str:
     """Remove the transcribers' own remarks, ``[*in pencil*]``, and tags such as ``$pag:``."""
     return re.sub(r"\[\*.*?\*\]|\$\w+:?", " ", text, flags=re.DOTALL)
+
+
+def _whole_words(text: str) -> str:
+    """Undo hyphens at line ends: transcripts keep the printed lines, and readings should not."""
+    return re.sub(r"(?<=[^\W\d_])[-¬]\s*\n\s*(?=[^\W\d_])", "", text)
 
 
 def _csv_as_html(text: str) -> str:
