@@ -88,7 +88,9 @@ def gutters(
     when there are fewer. ``strict`` is for areas that lines already part: a gutter must be wide,
     run through, and have text on both sides in three rows.
     """
-    inside = [c for c in chunks if c.box.x1 > x0 and c.box.x0 < x1]
+    # Boxes of scanned words reach a little over the lines beside them.
+    slack = size / 2
+    inside = [c for c in chunks if c.box.x1 > x0 + slack and c.box.x0 < x1 - slack]
     rows = len({c.row for c in inside})
     width = int(x1 - x0)
     if rows == 0 or width < 2:

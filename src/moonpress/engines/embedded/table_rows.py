@@ -23,6 +23,7 @@ from moonpress.engines.embedded.table_cells import (
 # Lines of one cell are set tighter than rows: one pitch must exceed the other by this factor.
 _PITCH_JUMP = 1.25
 _WIDEST_TIGHT = 1.7
+_WIDEST_IN_HEAD = 1.5
 # Shares of a row's height: white that still lets rows touch, and overlap that two rows never have.
 _TOUCHING = 0.25
 _TANGLED = 0.3
@@ -207,7 +208,7 @@ def _is_one_head(
         for (i, a), (j, b) in pairwise(members):
             slack = 0.6 * (a.y1 - a.y0)
             offsets = (a.x0 - b.x0, a.x0 + a.x1 - b.x0 - b.x1, a.x1 - b.x1)
-            tight = b.middle - a.middle < _WIDEST_TIGHT * (a.y1 - a.y0)
+            tight = b.middle - a.middle < _WIDEST_IN_HEAD * tokens[0].size
             if j - i != 1 or not tight or min(map(abs, offsets)) > slack:
                 return False
     return _aligned_ends(list(columns.values()), len(rows))
