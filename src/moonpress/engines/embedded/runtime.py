@@ -8,7 +8,9 @@ onnxruntime, on others it is about as fast. onnxruntime is what remains elsewher
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import sys
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -69,10 +71,25 @@ class _Backend(Protocol):
     def metadata(self, key: str) -> str: ...
 
 
+def _import_openvino() -> Any:
+    """OpenVINO without its telemetry, which would report every import to a server of its maker.
+
+    The package falls back to a stub when it finds no ``openvino_telemetry``, so it is kept from
+    finding it; what others imported before stays as it was.
+    """
+    name = "openvino_telemetry"
+    if name in sys.modules or "openvino" in sys.modules:
+        return importlib.import_module("openvino")
+    sys.modules[name] = None  # type: ignore[assignment]
+    try:
+        return importlib.import_module("openvino")
+    finally:
+        del sys.modules[name]
+
+
 class _OpenVino:
     def __init__(self, path: Path, threads: int, classes: Classes | None) -> None:
-        import openvino
-
+        openvino = _import_openvino()
         core = openvino.Core()
         options = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
         self._model = core.read_model(path)
@@ -124,9 +141,8 @@ class _OnnxRuntime:
 
 def _with_classes(model: Any, classes: Classes) -> Any:
     """The classifier ``model``, ending in a linear layer and softmax, with some classes only."""
-    import openvino
-    from openvino import opset8 as ops
-
+    openvino = _import_openvino()
+    ops = importlib.import_module("openvino.opset8")
     nodes = model.get_ordered_ops()
     linear = [node for node in nodes if node.get_type_name() == "MatMul"][-1]
     bias = next(node for node in nodes[nodes.index(linear) :] if node.get_type_name() == "Add")

@@ -164,19 +164,28 @@ def _cut(rows: Sequence[_Row], number: int, line: Sequence[Span], gap: _Gap) -> 
 
 
 def _amid_paragraph(rows: Sequence[_Row], number: int, gap: _Gap) -> bool:
-    """Whether closely set words run across the place of ``gap`` both above and below it."""
+    """Whether closely set words run across the whole of ``gap`` both above and below it."""
     for step in (-1, 1):
         at = number + step
-        inked = 0.0
+        white = gap.width
         while 0 <= at < len(rows) and abs(rows[at].base - rows[number].base) < 1.7 * gap.size:
-            spans = [s for s in rows[at].spans if s.x1 > gap.left and s.x0 < gap.right]
-            inked = sum(min(s.x1, gap.right) - max(s.x0, gap.left) for s in spans)
-            if inked >= 0.6 * gap.width:
+            white = _widest_white(rows[at], gap)
+            if white < _WORD_GAP * gap.size:
                 break
             at += step
-        if inked < 0.6 * gap.width:
+        if white >= _WORD_GAP * gap.size:
             return False
     return True
+
+
+def _widest_white(row: _Row, gap: _Gap) -> float:
+    """Width of the widest white that a row leaves within ``gap``."""
+    widest, end = 0.0, gap.left
+    for span in row.spans:
+        if span.x1 > gap.left and span.x0 < gap.right:
+            widest = max(widest, span.x0 - end)
+            end = max(end, span.x1)
+    return max(widest, gap.right - end)
 
 
 def _corridor(rows: Sequence[_Row], number: int, gap: _Gap) -> tuple[int, int]:
