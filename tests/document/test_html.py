@@ -31,6 +31,7 @@ from moonpress.document.html import (
         ),
         ('<pre class="mermaid">a--&gt;b</pre>', '<pre class="mermaid">a--&gt;b</pre>'),
         ("<pre>\n\na</pre>", "<pre>a</pre>"),
+        ("<p><math>a <new>b</p>", "<p><math>a </math>b</p>"),
         ("<unknown>kept</unknown><!-- gone -->", "kept"),
         ("a\x00b\ud835c", "ab\ufffdc"),
         ("", ""),

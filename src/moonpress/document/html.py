@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import html as entities
 import re
+from functools import cache
 from typing import Final
 
 import lxml.html
 import nh3
 from lxml.html import HtmlElement
+
+from moonpress.document.plain_html import as_plain
 
 _INLINE: Final = (
     "a b big br chem code del em i img input ins kbd label mark math option q s samp select small"
@@ -42,19 +45,32 @@ _ATTRIBUTES: Final = {
 _SCHEMES: Final = frozenset({"http", "https", "mailto", "tel", "ftp"})
 
 _MATH: Final = re.compile(r"(<math\b[^<>]*>)(.*?)(</math\s*>)", re.IGNORECASE | re.DOTALL)
+# A formula that was never closed ends at the next tag: inside one, sanitisers drop unknown elements
+# with what they hold.
+_OPEN_MATH: Final = re.compile(r"(<math\b[^<>]*>)([^<]*)(?!</math)(?=<|$)", re.IGNORECASE)
 _ENTITY: Final = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]*|#[0-9]+|#[xX][0-9A-Fa-f]+);")
 # Control characters that no HTML, XML or terminal wants, and halves of surrogate pairs.
 _UNWANTED: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
+_CONTROL: Final = bytes([*range(9), 11, 12, *range(14, 32), 127])
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 # HTML parsers drop one line break here, so leading ones would change with every pass.
 _PRE_START: Final = re.compile(r"(<pre\b[^<>]*>)\n+", re.IGNORECASE)
+
+_TEXT: Final = re.compile(r"(?:^|>)[^<]*?[^\s<]")
 
 _BLOCK_TAGS: Final = frozenset(_BLOCK.split()) - {"caption", "col", "colgroup", "td", "th"}
 
 
 def clean_text(text: str) -> str:
     """``text`` without control characters; lone surrogates become U+FFFD, so it can be encoded."""
-    return _SURROGATE.sub("\ufffd", _UNWANTED.sub("", text))
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATE.sub("\ufffd", _UNWANTED.sub("", text))
+    clean = len(data.translate(None, _CONTROL)) == len(data)
+    if clean and "\ufffe" not in text and "\uffff" not in text:
+        return text
+    return _UNWANTED.sub("", text)
 
 
 def sanitise(html: str) -> str:
@@ -64,14 +80,31 @@ def sanitise(html: str) -> str:
     unknown tags is kept. LaTeX inside ``<math>`` may contain bare ``<`` and ``&``: it comes out
     escaped and otherwise as it was. Applying it twice changes nothing.
     """
-    cleaned = nh3.clean(
-        _MATH.sub(_protect, clean_text(html)),
+    text = clean_text(html)
+    plain = as_plain(text)
+    if plain is not None:
+        return plain
+    lower = text.lower()
+    if "<math" in lower:
+        text = _OPEN_MATH.sub(r"\1\2</math>", _MATH.sub(_protect, text))
+    cleaned = _cleaner().clean(text)
+    return _PRE_START.sub(r"\1", cleaned) if "<pre" in lower else cleaned
+
+
+@cache
+def _cleaner() -> nh3.Cleaner:
+    """Building one costs more than cleaning a block with it."""
+    return nh3.Cleaner(
         tags=set(_TAGS),
         attributes={tag: set(names) for tag, names in _ATTRIBUTES.items()},
         url_schemes=set(_SCHEMES),
         link_rel=None,
     )
-    return _PRE_START.sub(r"\1", cleaned)
+
+
+def has_text(html: str) -> bool:
+    """Whether sanitised HTML shows any text; far cheaper than `visible_text`."""
+    return _TEXT.search(html.replace("&nbsp;", " ")) is not None
 
 
 def is_safe_link(href: str) -> bool:

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from moonpress.document import BBox, Block, BlockKind, Problem, ProblemCode
-from moonpress.document.html import sanitise, visible_text
+from moonpress.document.html import has_text, sanitise
 
 _DIV = re.compile(r"<(/?)div\b([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
@@ -170,7 +171,7 @@ class LayoutParser:
         if not text.strip():
             return
         html = sanitise(_CUT_TAG.sub("", text).strip())
-        if not visible_text(html):
+        if not has_text(html):
             return
         block = self._add(BlockKind.TEXT, _WHOLE_PAGE, html, None)
         self.spans.append((self._dropped, self._dropped + end))
@@ -182,9 +183,9 @@ class LayoutParser:
             for match in _ATTRIBUTE.finditer(attributes)
         }
         label = found.get("label", "")
-        kind = _KINDS.get(re.sub(r"[^a-z]", "", label.lower()))
+        kind = _kind_of(label)
         html = sanitise(inner.strip())
-        if not visible_text(html) and "<i" not in html and kind not in _MAY_BE_EMPTY:
+        if not has_text(html) and "<i" not in html and kind not in _MAY_BE_EMPTY:
             return None
         box, complaint = _box(found.get("bbox"), self._scale)
         level = None
@@ -208,20 +209,26 @@ class LayoutParser:
         self.problems.append(Problem(code, message, None if block is None else block.id))
 
 
+@lru_cache(maxsize=256)
+def _kind_of(label: str) -> BlockKind | None:
+    """The kind that a label means, however it is spelt."""
+    return _KINDS.get(re.sub(r"[^a-z]", "", label.lower()))
+
+
 def _box(raw: str | None, scale: float) -> tuple[BBox, tuple[ProblemCode, str] | None]:
     """The box that the model meant, and what was wrong with how it wrote it."""
-    numbers = [float(n) for n in _NUMBER.findall(raw or "")]
+    numbers = list(map(float, _NUMBER.findall(raw or "")))
     if len(numbers) != 4:
         what = "has no box" if raw is None else f"has the box {raw!r}"
         code = ProblemCode.BOX_MISSING if raw is None else ProblemCode.BOX_MALFORMED
         return _WHOLE_PAGE, (code, f"the block {what}; the whole page is given instead")
     x0, y0, x1, y1 = (n / scale for n in numbers)
+    if 0.0 <= x0 <= x1 <= 1.0 and 0.0 <= y0 <= y1 <= 1.0:
+        return BBox(x0, y0, x1, y1), None
     box = BBox.ordered(x0, y0, x1, y1)
     if not all(0.0 <= n <= 1.0 for n in (x0, y0, x1, y1)):
         return box, (ProblemCode.BOX_MALFORMED, f"the box {raw!r} reaches beyond the page")
-    if x0 > x1 or y0 > y1:
-        return box, (ProblemCode.BOX_MALFORMED, f"the corners of the box {raw!r} are swapped")
-    return box, None
+    return box, (ProblemCode.BOX_MALFORMED, f"the corners of the box {raw!r} are swapped")
 
 
 def _as_heading(html: str) -> tuple[str, int]:
