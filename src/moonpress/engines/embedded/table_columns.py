@@ -104,10 +104,14 @@ def gutters(
             if start == 0 or end == width or end - start < narrowest * (1 if level == 0 else 1.25):
                 continue
             middle = x0 + (start + end) / 2
-            new = all(not x0 + start <= f <= x0 + end for f in found)
+            new = all(_any_between(inside, *sorted((f, middle))) for f in found)
             if new and _rows_beside(inside, middle) >= least:
                 found.append(middle)
     return sorted(found)
+
+
+def _any_between(chunks: Sequence[Chunk], left: float, right: float) -> bool:
+    return any(left < c.box.x0 and c.box.x1 < right for c in chunks)
 
 
 def _coverage(chunks: Sequence[Chunk], x0: float, width: int) -> npt.NDArray[np.int32]:
