@@ -51,7 +51,7 @@ def test_nothing_is_loaded_before_it_is_needed() -> None:
         "import sys; from moonpress.engines.embedded.prepare import TextStage;"
         "from moonpress.engines.embedded.settings import EmbeddedSettings;"
         "TextStage(EmbeddedSettings());"
-        "sys.exit(bool({'openvino', 'onnxruntime', 'rapidocr'} & set(sys.modules)))"
+        "sys.exit(bool({'openvino', 'onnxruntime', 'rapidocr', 'cv2'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], check=False, timeout=120)
     assert done.returncode == 0

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -64,6 +63,8 @@ class Tesseract:
 
     def read(self, pixels: Pixels) -> tuple[Line, ...]:
         """All lines in ``pixels``, (H, W, 3) uint8 RGB; none when tesseract fails on them."""
+        import cv2
+
         encoded = cv2.imencode(".png", pixels[:, :, ::-1], [cv2.IMWRITE_PNG_COMPRESSION, 1])[1]
         command = ["tesseract", "stdin", "stdout", "-l", "+".join(self._languages), "--psm", "3"]
         answer = self._run([*command, "tsv"], encoded.tobytes())
