@@ -19,8 +19,14 @@ COMMAND = Path(sys.executable).parent / "chandra-pdf"
 
 _PLUGIN = """
 import os
+from moonpress.document import BBox, Block, BlockKind, PageReading
 from moonpress.engines.fake import FakeEngine
 from moonpress.errors import BadOutput, EngineUnavailable
+
+def long_page(image):
+    html = f"<p>{'word ' * 50_000}</p>"
+    block = Block(f"p{image.number}-b1", BlockKind.TEXT, BBox(0, 0, 1, 1), html)
+    return PageReading(blocks=(block,))
 
 def create(options):
     if os.environ.get("SCRIPTED_ABSENT"):
@@ -31,7 +37,8 @@ def create(options):
         for number in os.environ.get(name, "").split():
             failures[int(number)] = kind("as the script says")
     delay = float(os.environ.get("SCRIPTED_DELAY", "0"))
-    return FakeEngine(capacity=options.workers or 1, delay=delay, failures=failures)
+    actions = {int(number): long_page for number in os.environ.get("SCRIPTED_LONG", "").split()}
+    return FakeEngine(options.workers or 1, delay, failures, actions)
 """
 _DIST_INFO = {
     "METADATA": "Metadata-Version: 2.1\nName: scripted-engine\nVersion: 1\n",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 def small_pdf(page_count: int) -> bytes:
-    """A PDF whose page N says "This is page N." in Helvetica."""
+    """A PDF whose page N says "Leaf N has words." in the middle."""
     first_page = 4
     kids = " ".join(f"{first_page + 2 * index} 0 R" for index in range(page_count))
     objects = [
@@ -19,7 +19,7 @@ def small_pdf(page_count: int) -> bytes:
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     for index in range(page_count):
-        drawing = f"BT /F1 24 Tf 72 700 Td (This is page {index + 1}.) Tj ET"
+        drawing = f"BT /F1 24 Tf 72 400 Td (Leaf {index + 1} has words.) Tj ET"
         content = first_page + 2 * index + 1
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {content} 0 R "

@@ -115,7 +115,7 @@ def test_the_embedded_engine_reads_by_default(chandra: Chandra) -> None:
     result = chandra("three.pdf", "-o", "r.md", "--ocr", "never", TMPDIR=str(temporary))
 
     assert result.code == 0, result.err
-    assert "This is page 2." in (chandra.folder / "r.md").read_text()
+    assert "Leaf 2 has words." in (chandra.folder / "r.md").read_text()
     # Neither crops nor what a library keeps to tell its maker.
     assert list(temporary.iterdir()) == []
 
