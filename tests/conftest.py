@@ -1,7 +1,7 @@
 """What tests share: the folder of test documents that does not travel with the project.
 
-Owns the `shared` fixture and the skipping of tests that need it. Never makes test data: see
-`tests.generators`.
+Owns the `shared` fixture, the skipping of tests that need it, and the option to write golden files.
+Never makes test data: see `tests.generators`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 def shared_folder() -> Path:
     """Where the shared test data is expected: ``MOONPRESS_SHARED``, or beside the checkout."""
     return Path(os.environ.get("MOONPRESS_SHARED") or CHECKOUT.parent / "shared")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--refresh-golden", action="store_true", help="write the golden files anew")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

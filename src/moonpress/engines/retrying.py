@@ -19,8 +19,6 @@ from moonpress.telemetry import event
 
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 8.0
-# A page that takes its server down would do so for ever.
-_MOST_TRIES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class Retrying:
         """
         wait = _FIRST_WAIT
         busy_until = self._clock() + self._waiting.busy
-        tries = 0
+        away_until: float | None = None
         while True:
             try:
                 reading = await self._engine.read(image)
@@ -89,8 +87,9 @@ class Retrying:
                 # Pages that were refused together should not come back together.
                 await self._sleep(error.retry_after * random.uniform(1.0, 1.5))  # noqa: S311
             except EngineUnavailable as error:
-                tries += 1
-                if self._over() or tries == _MOST_TRIES:
+                # For the page as well: it may be what takes the engine down each time.
+                away_until = away_until or self._clock() + self._waiting.outage
+                if self._over() or self._clock() >= away_until:
                     raise
                 event("engine_away", page=image.number, reason=error.message, seconds=wait)
                 await self._sleep(wait)

@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from moonpress.document import LayoutReply, PageReading, PageStatus
+from moonpress.document import (
+    Block,
+    BlockKind,
+    LayoutReply,
+    PageReading,
+    PageStatus,
+    Problem,
+    ProblemCode,
+)
 from moonpress.parsing import parse_layout
+
+# Of a token, on average; clear print gets well over nine tenths.
+_UNSURE = 0.7
 
 
 def with_blocks(reading: PageReading, page_number: int) -> PageReading:
@@ -29,10 +41,17 @@ def with_blocks(reading: PageReading, page_number: int) -> PageReading:
         for block, (start, end) in zip(parser.blocks, parser.spans, strict=True)
     )
     status = reading.status
-    if status is PageStatus.OK and not blocks:
+    if status is PageStatus.OK and all(block.kind is BlockKind.BLANK for block in blocks):
         status = PageStatus.BLANK
-    problems = (*reading.problems, *parser.problems)
+    problems = (*reading.problems, *parser.problems, *_doubts(blocks))
     return replace(reading, blocks=blocks, layout=None, status=status, problems=problems)
+
+
+def _doubts(blocks: Iterable[Block]) -> Iterator[Problem]:
+    for block in blocks:
+        if block.confidence is not None and block.confidence < _UNSURE:
+            message = f"the model gave its words a probability of {block.confidence:.0%} on average"
+            yield Problem(ProblemCode.LOW_CONFIDENCE, message, block.id)
 
 
 def _confidence(reply: LayoutReply, start: int, end: int) -> float | None:
