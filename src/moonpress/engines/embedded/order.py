@@ -75,7 +75,7 @@ def _bands(members: list[int], boxes: Sequence[Box], gutter: float) -> list[list
             common = _common(inner, _strips(bands[-1], boxes, gutter), gutter)
         else:
             common = []
-        if common and not _grid(bands[-1], part, boxes, common):
+        if common and not _grid(bands[-1], part, boxes, common, 4 * gutter):
             bands[-1].extend(part)
             shared = common
         else:
@@ -128,11 +128,17 @@ def _common(gutters: list[_Strip], strips: list[_Strip], gutter: float) -> list[
     return result
 
 
-def _grid(above: list[int], below: list[int], boxes: Sequence[Box], gutters: list[_Strip]) -> bool:
+def _grid(
+    above: list[int],
+    below: list[int],
+    boxes: Sequence[Box],
+    gutters: list[_Strip],
+    least: float,
+) -> bool:
     """Whether two slices are rows of a grid rather than columns that run on.
 
-    In a grid the white between rows is wider than between columns, and the blocks of a row begin
-    at one height.
+    In a grid the white between rows is wider than between columns and than ``least`` pixels, which
+    no break between paragraphs is, and the blocks of a row begin at one height.
     """
     edges = [float("-inf"), *(x for strip in gutters for x in strip), float("inf")]
     tops = []
@@ -146,7 +152,7 @@ def _grid(above: list[int], below: list[int], boxes: Sequence[Box], gutters: lis
     white = min(tops) - max(boxes[i].y1 for i in above)
     widest = max(right - left for left, right in gutters)
     first = min((boxes[i] for i in below), key=lambda box: box.y0)
-    return white > 1.2 * widest and max(tops) - min(tops) < 0.3 * first.height
+    return white > max(1.2 * widest, least) and max(tops) - min(tops) < 0.3 * first.height
 
 
 def _by_precedence(members: list[int], boxes: Sequence[Box]) -> list[int]:

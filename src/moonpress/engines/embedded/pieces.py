@@ -1,7 +1,6 @@
-"""Pieces of one line that a wide gap has torn apart, put together again.
+"""Lines mended: torn at a wide gap inside a column, or running on over the gutter between two.
 
-Owns telling a gap inside justified text from the gutter between two columns. Never looks at what
-the text says.
+Owns telling a gap inside justified text from a gutter. Never looks at what the text says.
 
 A gutter goes on above and below; in the gap of a stretched line the neighbouring lines have text.
 """
@@ -10,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from moonpress.engines.embedded.drafts import same_row
-from moonpress.engines.embedded.types import Line
+from moonpress.engines.embedded.drafts import around, same_row
+from moonpress.engines.embedded.types import Box, Line
 
 # Widest gap that is looked at, and how far away a neighbouring line may be; in line heights.
 _WIDEST = 5.0
@@ -42,6 +42,50 @@ def join_pieces(lines: Sequence[Line]) -> tuple[Line, ...]:
     return tuple(result)
 
 
+def split_at_gutters(lines: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines, with those parted at their widest gap that run on over a gutter."""
+    boxes = np.array([line.box for line in lines], dtype=np.float64).reshape(-1, 4)
+    result: list[Line] = []
+    for line in lines:
+        place = _gutter_in(line, boxes)
+        result.extend(_parted(line, place) if place else [line])
+    return tuple(result)
+
+
+def _gutter_in(line: Line, boxes: npt.NDArray[np.float64]) -> int:
+    """Index of the word after the gutter; 0 where the line crosses none."""
+    gaps = [b.box.x0 - a.box.x1 for a, b in pairwise(line.words)]
+    if not gaps or max(gaps) < 1.2 * line.box.height:
+        return 0
+    place = int(np.argmax(gaps)) + 1
+    left, right = line.words[place - 1].box, line.words[place].box
+    parted = 0
+    for beside in _beside(line.box, line.box.height, boxes):
+        if np.any((beside[:, 0] < left.x1) & (beside[:, 2] > right.x0)):
+            return 0
+        parted += _both_sides(beside, line.box.x0, (left.x1 + right.x0) / 2, line.box.x1)
+    return place if parted else 0
+
+
+def _parted(line: Line, place: int) -> list[Line]:
+    parts = []
+    for words in (line.words[:place], line.words[place:]):
+        box = around(word.box for word in words)
+        text = " ".join(word.text for word in words)
+        parts.append(replace(line, box=box, text=text, words=words))
+    return parts
+
+
+def _beside(
+    box: Box, height: float, boxes: npt.NDArray[np.float64]
+) -> list[npt.NDArray[np.float64]]:
+    """Boxes of the rows close above and close below ``box``."""
+    bottoms, tops = boxes[:, 3], boxes[:, 1]
+    above = (bottoms < box.y0 + 0.5 * height) & (bottoms > box.y0 - _REACH * height)
+    below = (tops > box.y1 - 0.5 * height) & (tops < box.y1 + _REACH * height)
+    return [boxes[above], boxes[below]]
+
+
 def _left_neighbour(k: int, lines: Sequence[Line], boxes: npt.NDArray[np.float64]) -> int | None:
     """The nearest piece to the left in the same row, if it is near."""
     x0, y0, _, y1 = boxes[k]
@@ -64,12 +108,10 @@ def _torn(left: int, right: int, boxes: npt.NDArray[np.float64]) -> bool:
     height = min(a[3] - a[1], b[3] - b[1])
     if max(a[3] - a[1], b[3] - b[1]) > 1.5 * height:
         return False
-    top, bottom = min(a[1], b[1]), max(a[3], b[3])
     middle = (a[2] + b[0]) / 2
     crossed = 0
-    above = (boxes[:, 3] < top + 0.5 * height) & (boxes[:, 3] > top - _REACH * height)
-    below = (boxes[:, 1] > bottom - 0.5 * height) & (boxes[:, 1] < bottom + _REACH * height)
-    for beside in (boxes[above], boxes[below]):
+    row = Box(a[0], min(a[1], b[1]), b[2], max(a[3], b[3]))
+    for beside in _beside(row, height, boxes):
         if np.any((beside[:, 0] < a[2] - height) & (beside[:, 2] > b[0] + height)):
             crossed += 1
         elif _both_sides(beside, a[0], middle, b[2]):

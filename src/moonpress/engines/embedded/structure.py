@@ -23,7 +23,7 @@ from moonpress.engines.embedded.lists import marker_of
 from moonpress.engines.embedded.markup import element
 from moonpress.engines.embedded.order import reading_order
 from moonpress.engines.embedded.paragraphs import split_paragraphs
-from moonpress.engines.embedded.pieces import join_pieces
+from moonpress.engines.embedded.pieces import join_pieces, split_at_gutters
 from moonpress.engines.embedded.references import mark_references
 from moonpress.engines.embedded.tables import TableReading
 from moonpress.engines.embedded.types import Box, Line, Region, UprightPage
@@ -53,7 +53,9 @@ def build_blocks(
     )
     paragraphs = [
         _paragraph(rows)
-        for stack in stack_lines(restore_drop_capitals(join_pieces(furniture.body)))
+        for stack in stack_lines(
+            restore_drop_capitals(join_pieces(split_at_gutters(furniture.body)))
+        )
         for rows in split_paragraphs(stack)
     ]
     drafts = [
