@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from moonpress.engines.base import Engine
-from moonpress.errors import UnknownName
+from moonpress.errors import EngineUnavailable, UnknownName
 
 GROUP = "moonpress.engines"
 
@@ -80,8 +80,22 @@ def create_engine(name: str, options: EngineOptions) -> Engine:
         EngineUnavailable: it is known and cannot run here.
     """
     for entry in entry_points(group=GROUP, name=name):
-        factory: Callable[[EngineOptions], Engine] = entry.load()
-        return factory(options)
+        return _load(entry)(options)
     raise UnknownName(
         f"no engine is called {name!r}", hint=f"Choose among {', '.join(engine_names())}"
     )
+
+
+def _load(entry: EntryPoint) -> Callable[[EngineOptions], Engine]:
+    """The engine's factory; what it stands on may be an extra that is not installed."""
+    try:
+        factory: Callable[[EngineOptions], Engine] = entry.load()
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if missing.partition(".")[0] == entry.module.partition(".")[0]:
+            raise
+        message = f"the engine {entry.name} needs the package {missing}, which is not installed"
+        ours = entry.module.startswith("moonpress.")
+        hint = f"Run pip install 'moonpress[{entry.name}]'" if ours else None
+        raise EngineUnavailable(message, hint=hint) from error
+    return factory
