@@ -18,6 +18,7 @@ from moonpress.engines.embedded.types import Box, Line
 
 _PROSE_WORDS = 8
 _PROSE_WIDTH = 18
+_MOST = 0.6
 
 
 def ruled_areas(rules: Rules, tolerance: float) -> list[Box]:
@@ -154,3 +155,24 @@ def grown_to_lines(box: Box, lines: Sequence[Line]) -> Box:
         if line.box.inside(box) > 0.5:
             box = box.union(line.box)
     return box
+
+
+def widened(box: Box, tokens: Sequence[Token]) -> Box:
+    """The box with what its rows have beside them: labels that the layout model left out.
+
+    A side is taken when most rows of the box go on there, in words that are no running text.
+    """
+    rows = text_rows(t for t in tokens if box.y0 <= t.middle <= box.y1)
+    inside = [row for row in rows if any(t.box.inside(box) > 0.5 for t in row)]
+    wider = box
+    for side in (0, 1):
+        found: list[Chunk] = []
+        for row in inside:
+            beside = [t for t in row if (t.box.x1 <= box.x0, t.box.x0 >= box.x1)[side]]
+            chunks = chunks_of([beside], 1.5) if beside else []
+            if chunks:
+                found.append(chunks[-1] if side == 0 else chunks[0])
+        prose = sum(_runs_on(chunk) for chunk in found)
+        if len(found) >= max(3, _MOST * len(inside)) and prose <= 0.2 * len(found):
+            wider = wider.union(_around(found))
+    return wider

@@ -38,6 +38,7 @@ class Evidence:
         longest: Most lines of text in one cell.
         paired: Rows with text in two cells or more.
         equations: Whether the last column holds nothing but numbers of equations.
+        form: Whether the first of two columns asks for what the second one gives.
     """
 
     rows: int
@@ -50,6 +51,7 @@ class Evidence:
     longest: int
     paired: int
     equations: bool
+    form: bool
 
 
 def weigh(grid: Grid, filled: Sequence[Sequence[Token]]) -> Evidence:
@@ -79,6 +81,7 @@ def weigh(grid: Grid, filled: Sequence[Sequence[Token]]) -> Evidence:
         longest=longest,
         paired=_paired(grid, filled),
         equations=bool(columns[-1]) and all(_EQUATION.fullmatch(t) for t in columns[-1]),
+        form=grid.columns == 2 and sum(t[-1] in ":：" for t in columns[0]) > 0.7 * len(columns[0]),
     )
 
 
@@ -127,7 +130,9 @@ def holds_when_open(evidence: Evidence) -> bool:
     """Whether a few horizontal lines, or the layout model, make these words a table."""
     if evidence.columns < 2 or evidence.rows < 2 or evidence.listed or evidence.contents:
         return False
-    if evidence.equations or (evidence.prose >= 0.5 and evidence.figures < 0.2):
+    if evidence.form or evidence.equations:
+        return False
+    if evidence.prose >= 0.5 and evidence.figures < 0.2:
         return False
     return evidence.filled >= 0.35 and evidence.longest <= 15 and evidence.paired >= 2
 

@@ -14,6 +14,7 @@ from moonpress.engines.embedded.table_find import (
     grown_to_lines,
     ruled_areas,
     stacked_areas,
+    widened,
 )
 from moonpress.engines.embedded.table_gate import (
     Evidence,
@@ -78,7 +79,7 @@ class TableSearch:
         stacks = stacked_areas(self._rules, everything, self._near)
         for region in regions:
             if region.kind is RegionKind.TABLE:
-                self._weigh(region, stacks)
+                self._weigh(region, stacks, everything)
         for box in stacks:
             if not self._in_figure(box):
                 self._add(box, _STACKED, holds_when_stacked)
@@ -105,7 +106,7 @@ class TableSearch:
     def _overlapping(self, box: Box) -> list[Region]:
         return [r for r in self._found if r.box.overlap(box) > _SHARED * min(r.box.area, box.area)]
 
-    def _weigh(self, region: Region, stacks: Sequence[Box]) -> None:
+    def _weigh(self, region: Region, stacks: Sequence[Box], everything: Sequence[Token]) -> None:
         """Take a region of the layout model, with what it cuts through, or keep what lines say."""
         box, inside = region.box, self._overlapping(region.box)
         words = tokens_in(self._page.lines, box)
@@ -115,6 +116,8 @@ class TableSearch:
         for other in (*stacks, *(r.box for r in inside)):
             if other.overlap(box) > 0.5 * min(other.area, box.area):
                 box = box.union(other)
+        if not inside:
+            box = widened(box, everything)
         for known_region in inside:
             self._found.remove(known_region)
         if not self._add(box, region.score, holds_when_open):
