@@ -89,12 +89,23 @@ def find_furniture(
     rules = [r for r in across if r.width > 0.6 * width]
     top = _take(_from_top(rows, blocked, height), body_size, marks, rules)
     bottom = _take(_from_bottom(rows, blocked, height), body_size, marks, rules)
-    if len(top) + len(bottom) >= len(rows) and len(rows) > 1:
+    if len(top) + len(bottom) >= len(rows) and not _may_stand_alone(rows, blocked):
         top = bottom = []
     headers = tuple(line for row in top for line in row.lines)
     footers = tuple(line for row in reversed(bottom) for line in row.lines) + margin
     gone = {id(line) for line in (*headers, *footers)}
     return Furniture(headers, footers, tuple(line for line in lines if id(line) not in gone))
+
+
+def _may_stand_alone(rows: Sequence[tuple[Box, tuple[Line, ...]]], blocked: Sequence[Box]) -> bool:
+    """Whether a page may have nothing but furniture besides tables and figures.
+
+    Words that are all there is on a page are its text, wherever they stand; a lone page number is
+    not.
+    """
+    if len(rows) > 1:
+        return False
+    return bool(blocked) or all(_NUMBER.match(line.text) for _, row in rows for line in row)
 
 
 def _from_top(

@@ -80,17 +80,20 @@ def _list(items: Sequence[Draft]) -> Draft:
 
 
 def _code(parts: Sequence[Draft]) -> Draft:
-    """Code keeps its lines, their indents and the blank lines between parts."""
+    """Code keeps its lines, their indents and the blank lines between its parts."""
     lines = [line for part in parts for line in part.lines]
     left = min(line.box.x0 for line in lines)
     letter = median(line.box.width / max(len(line.text), 1) for line in lines)
-    texts = []
-    for part in parts:
-        for row in part.rows:
-            indent = round((row[0].box.x0 - left) / max(letter, 1.0))
-            texts.append(" " * indent + " ".join(line.text for line in row))
-        texts.append("")
-    code = escape("\n".join(texts).rstrip(), quote=False)
+    height = median(line.box.height for line in lines)
+    texts: list[str] = []
+    bottom = parts[0].box.y0
+    for row in (row for part in parts for row in part.rows):
+        if row[0].box.y0 - bottom > height:
+            texts.append("")
+        indent = round((row[0].box.x0 - left) / max(letter, 1.0))
+        texts.append(" " * indent + " ".join(line.text for line in row))
+        bottom = row[0].box.y1
+    code = escape("\n".join(texts), quote=False)
     return _whole(parts, BlockKind.CODE, f"<pre><code>{code}</code></pre>")
 
 
