@@ -6,8 +6,10 @@ Owns the way from pixels to lines. Never turns the page, never corrects text.
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Sequence
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,7 @@ _TINY = 11.0  # height in the detector's pixels below which lines run into each 
 _LEAST_HEIGHT = 5.0  # pixels; less cannot be read
 _MIN_CONFIDENCE = 0.4
 _SURE = 0.85
+_COLUMN_GAP = 2.5  # letter sizes of white that end a line
 
 
 class Recogniser:
@@ -73,9 +76,10 @@ class Recogniser:
         crops = [cut_line(pixels, b.corners) for b in found]
         readings = self._reader.read(crops)
         return tuple(
-            line_of(box, self._right_way(box, crop, reading))
+            line
             for box, crop, reading in zip(found, crops, readings, strict=True)
             if reading.text.strip() and reading.confidence >= _MIN_CONFIDENCE
+            for line in lines_of(box, self._right_way(box, crop, reading))
         )
 
     def confidence(self, crops: Sequence[Pixels]) -> float:
@@ -104,33 +108,52 @@ def _rapidocr_models() -> Path:
     return Path(spec.origin).parent / "models"
 
 
-def line_of(found: TextBox, reading: Reading) -> Line:
-    """A line from where it was found and what it says."""
+def lines_of(found: TextBox, reading: Reading) -> list[Line]:
+    """The line that was found, or several where it runs across the white between two columns."""
     left, top = found.corners.min(axis=0).tolist()
     right, bottom = found.corners.max(axis=0).tolist()
     box = Box(left, top, right, bottom)
-    return Line(
-        box=box,
-        text=" ".join(reading.text.split()),
-        confidence=reading.confidence,
-        origin=TextOrigin.OCR,
-        size=min(box.width, box.height) * 0.72,
-        words=_words(box, reading),
-    )
+    size = min(box.width, box.height) * 0.72
+    words = _words(box, reading)
+    pieces = [[words[0]]]
+    for before, word in pairwise(words):
+        if word.box.x0 - before.box.x1 > _COLUMN_GAP * size:
+            pieces.append([])
+        pieces[-1].append(word)
+    return [
+        Line(
+            box=Box(piece[0].box.x0, box.y0, piece[-1].box.x1, box.y1),
+            text=" ".join(word.text for word in piece),
+            confidence=reading.confidence,
+            origin=TextOrigin.OCR,
+            size=size,
+            words=tuple(piece),
+        )
+        for piece in pieces
+    ]
 
 
-def _words(box: Box, reading: Reading) -> tuple[Word, ...]:
-    """Words with boxes halfway between the characters that the recogniser placed."""
-    text, centres = reading.text, reading.centres
-    words = []
-    start = 0
-    for end in range(len(text) + 1):
-        if end < len(text) and not text[end].isspace():
-            continue
-        if end > start:
-            left = (centres[start - 1] + centres[start]) / 2 if start else 0.0
-            right = (centres[end - 1] + centres[end]) / 2 if end < len(text) else 1.0
-            x0, x1 = box.x0 + left * box.width, box.x0 + right * box.width
-            words.append(Word(Box(x0, box.y0, x1, box.y1), text[start:end]))
-        start = end + 1
-    return tuple(words)
+def _words(box: Box, reading: Reading) -> list[Word]:
+    """Words with estimated boxes: from the places of their first and last characters."""
+    text = reading.text
+    spans = [match.span() for match in re.finditer(r"\S+", text)]
+    if box.height > 1.5 * box.width:
+        return [Word(box, text[start:end]) for start, end in spans]
+    centres = np.array(reading.centres)
+    steps = [b - a for start, end in spans for a, b in pairwise(reading.centres[start:end])]
+    half = 0.6 * float(np.median(steps)) if steps else 0.3 * box.height / max(box.width, 1.0)
+    starts = [float(centres[start]) - half for start, _ in spans]
+    ends = [float(centres[end - 1]) + half for _, end in spans]
+    for place, (_, end) in enumerate(spans[:-1]):
+        # Words do not overlap, however wide their last letters are.
+        middle = float(centres[end - 1] + centres[spans[place + 1][0]]) / 2
+        ends[place] = min(ends[place], middle)
+        starts[place + 1] = max(starts[place + 1], middle)
+    starts[0], ends[-1] = 0.0, 1.0
+    return [
+        Word(
+            Box(box.x0 + left * box.width, box.y0, box.x0 + right * box.width, box.y1),
+            text[start:end],
+        )
+        for left, right, (start, end) in zip(starts, ends, spans, strict=True)
+    ]
