@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-FORBIDDEN = (b"/work/", b".library", b"<<<<<<< ")
+FORBIDDEN = (b"/work/", b"/.library", b"<<<<<<< ")
 # It has to name what it looks for.
 THIS_FILE = "tests/test_architecture.py"
 
