@@ -139,7 +139,7 @@ class InputNotAFile(InputError):
     """The path is a folder or a device."""
 
     code = "input-not-a-file"
-    default_hint = "Name one file; chandra-batch reads folders"
+    default_hint = "Name one file"
 
 
 class InputUnreadable(InputError):

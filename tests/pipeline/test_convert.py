@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 
 import anyio
+import numpy as np
 import pypdfium2 as pdfium
 import pytest
+from PIL import Image
 
+from moonpress import convert
 from moonpress.document import Page, PageStatus
 from moonpress.engines.fake import FakeEngine
 from moonpress.errors import BadOutput, EngineRejected, EngineUnavailable, PageRangeError
@@ -76,6 +79,7 @@ def test_page_beyond_the_end_is_a_usage_error() -> None:
         (EngineRejected("too odd"), "engine-failed"),
         (BadOutput("nonsense"), "engine-failed"),
         (EngineUnavailable("gone"), "engine-unavailable"),
+        (ZeroDivisionError("somebody's bug"), "engine-failed"),
     ],
 )
 def test_a_page_that_the_engine_refuses_fails_alone(error: Exception, code: str) -> None:
@@ -87,6 +91,16 @@ def test_a_page_that_the_engine_refuses_fails_alone(error: Exception, code: str)
     ]
     assert pages[1].problems[0].code == code
     assert str(error.args[0]) in pages[1].problems[0].message
+
+
+def test_a_picture_of_which_the_end_is_missing_is_read_in_part() -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (400, 300, 3), dtype=np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(noise).save(buffer, "JPEG")
+    half = buffer.getvalue()[: buffer.tell() // 2]
+    document = convert(half, engine=FakeEngine())
+    assert document.pages[0].status is PageStatus.PARTIAL
+    assert [p.code for p in document.pages[0].problems] == ["picture-truncated"]
 
 
 def test_the_observer_hears_of_every_page() -> None:

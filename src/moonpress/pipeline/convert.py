@@ -6,6 +6,7 @@ waits while ``engine.capacity`` are read. Never writes outputs and never chooses
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,7 @@ from moonpress.document import (
     Metadata,
     Page,
     PageImage,
+    PageReading,
     PageStatus,
     Problem,
     ProblemCode,
@@ -31,6 +33,7 @@ from moonpress.document import (
 from moonpress.engines.base import Engine, preferred_dpi, prepare
 from moonpress.errors import (
     EngineError,
+    EngineRejected,
     EngineUnavailable,
     MoonpressError,
     PageError,
@@ -42,6 +45,7 @@ from moonpress.pipeline.links import attach_links
 from moonpress.pipeline.render import RenderedDocument, RenderLimits, open_rendered
 from moonpress.sources.base import RenderRequest
 from moonpress.sources.page_range import select_pages
+from moonpress.telemetry import event
 
 # Drawing takes a second at most, save for files made to never end: those are to fail within 30 s.
 DRAWING_SECONDS = 20.0
@@ -185,7 +189,7 @@ class _Run:
                 try:
                     image = await self.rendered.page(number, self.request)
                 except PageError as error:
-                    self._finish(_failed(number, error), done)
+                    self._finish(_failed(number, error, None), done)
                 else:
                     await send.send(image)
 
@@ -201,8 +205,11 @@ class _Run:
         try:
             reading = with_blocks(await self.engine.read(image), image.number)
         except EngineError as error:
-            page = _failed(image.number, error)
-            return replace(page, size=image.size, problems=(*image.problems, *page.problems))
+            return _failed(image.number, error, image)
+        except Exception as error:  # noqa: BLE001 - an engine may be anybody's code
+            event("engine_bug", level=logging.ERROR, error=error, page=image.number)
+            bug = EngineRejected(f"the engine has a bug: {type(error).__name__}: {error}")
+            return _failed(image.number, bug, image)
         blocks = attach_links(reading.blocks, image)
         if self.crops is not None:
             await anyio.to_thread.run_sync(self.crops.keep, image, blocks, reading.rotation)
@@ -212,7 +219,7 @@ class _Run:
         return Page(
             number=image.number,
             size=image.size,
-            status=reading.status,
+            status=_status(reading, image),
             rotation=reading.rotation,
             blocks=blocks,
             problems=(*image.problems, *reading.problems),
@@ -225,7 +232,13 @@ class _Run:
         self.observer.page_done(page)
 
 
-def _failed(number: int, error: MoonpressError) -> Page:
+def _status(reading: PageReading, image: PageImage) -> PageStatus:
+    """A picture of which the end is missing was read in part, however well the rest was."""
+    truncated = any(p.code == ProblemCode.PICTURE_TRUNCATED for p in image.problems)
+    return PageStatus.PARTIAL if truncated else reading.status
+
+
+def _failed(number: int, error: MoonpressError, image: PageImage | None) -> Page:
     """A page that could not be read, with its reason and remedy."""
     code = error.code
     if isinstance(error, EngineError):
@@ -234,8 +247,8 @@ def _failed(number: int, error: MoonpressError) -> Page:
     message = f"{error.message}. {error.hint}" if error.hint else error.message
     return Page(
         number=number,
-        size=None,
+        size=None if image is None else image.size,
         status=PageStatus.FAILED,
-        problems=(Problem(code=code, message=message),),
+        problems=(*(() if image is None else image.problems), Problem(code, message)),
         usage=Usage(),
     )
