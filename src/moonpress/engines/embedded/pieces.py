@@ -106,7 +106,7 @@ def _torn(left: int, right: int, boxes: npt.NDArray[np.float64]) -> bool:
     """Whether the rows above and below run on over the gap between two pieces."""
     a, b = boxes[left], boxes[right]
     height = min(a[3] - a[1], b[3] - b[1])
-    if max(a[3] - a[1], b[3] - b[1]) > 1.5 * height:
+    if max(a[3] - a[1], b[3] - b[1]) > 2.0 * height:
         return False
     middle = (a[2] + b[0]) / 2
     crossed = 0
@@ -115,12 +115,29 @@ def _torn(left: int, right: int, boxes: npt.NDArray[np.float64]) -> bool:
         if np.any((beside[:, 0] < a[2] - height) & (beside[:, 2] > b[0] + height)):
             crossed += 1
         elif _both_sides(beside, a[0], middle, b[2]):
-            return False
+            return bool(b[0] - a[2] < 1.3 * height) and _is_river(a, b, height, boxes)
     return crossed > 0 or bool(b[0] - a[2] < 0.6 * height)
 
 
+def _is_river(
+    a: npt.NDArray[np.float64],
+    b: npt.NDArray[np.float64],
+    height: float,
+    boxes: npt.NDArray[np.float64],
+) -> bool:
+    """Whether text closes the gap again within three rows, above and below."""
+    over = boxes[(boxes[:, 0] < a[2] - height) & (boxes[:, 2] > b[0] + height)]
+    above = over[over[:, 3] < a[1] + 0.5 * height]
+    below = over[over[:, 1] > a[3] - 0.5 * height]
+    if not len(above) or not len(below):
+        return False
+    return bool(below[:, 1].min() - above[:, 3].max() < 4.0 * height)
+
+
 def _both_sides(beside: npt.NDArray[np.float64], left: float, middle: float, right: float) -> bool:
-    """Whether there is text on both sides of the gap."""
+    """Whether the gap goes on there: text on both sides of its middle, and none over it."""
+    if np.any((beside[:, 0] < middle) & (beside[:, 2] > middle)):
+        return False
     on_left = (beside[:, 2] <= middle) & (beside[:, 2] > left)
     on_right = (beside[:, 0] >= middle) & (beside[:, 0] < right)
     return bool(np.any(on_left) and np.any(on_right))
