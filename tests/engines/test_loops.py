@@ -148,6 +148,12 @@ def test_what_real_pages_hold_is_no_loop(name: str) -> None:
     assert watch(PROSE + REAL[name] + PROSE.replace("samples", "others")) == (None, 0)
 
 
+def test_what_repeats_is_told_from_the_beginning_of_a_word() -> None:
+    loop, _ = watch(PROSE + "".join(WORD_LOOPS["a phrase"]))
+    assert loop is not None
+    assert sorted(loop.what.split()) == ["and", "committee", "the", "then"]
+
+
 @pytest.mark.parametrize("size", [1, 7, 64])
 def test_the_size_of_pieces_does_not_matter(size: int) -> None:
     text = PROSE + "".join(WORD_LOOPS["counting items"])

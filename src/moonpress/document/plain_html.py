@@ -41,7 +41,7 @@ def _pattern() -> re.Pattern[str]:
     table = f"<table>{space}{head}{body}</table>"
     items = rf"<(?P<list>ul|ol)>{space}(?:<li>{inline()}</li>{space})*+</(?P=list)>"
     block = rf"<(?P<block>p|h[1-6])>{inline()}</(?P=block)>"
-    return re.compile(f"(?:{space}(?:{block}|{items}|{table}))*+{space}")
+    return re.compile(f"(?:{block}|{items}|{table}|{_TEXT}|{_VOID}|{_MATH})*+")
 
 
 def as_plain(html: str) -> str | None:

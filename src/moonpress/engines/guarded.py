@@ -140,14 +140,23 @@ class Guarded:
         model: Who writes; it is closed with this.
         guards: The bounds.
         preferred_dpi: At which PDF pages should be drawn.
+        threads: Bounds how many pages are looked at at once; anyio's own bound when left out.
     """
 
-    def __init__(self, model: LayoutModel, guards: Guards, *, preferred_dpi: float) -> None:
+    def __init__(
+        self,
+        model: LayoutModel,
+        guards: Guards,
+        *,
+        preferred_dpi: float,
+        threads: anyio.CapacityLimiter | None = None,
+    ) -> None:
         self.name = model.name
         self.capacity = model.capacity
         self.preferred_dpi = preferred_dpi
         self._model = model
         self._guards = guards
+        self._threads = threads
 
     async def prepare(self) -> None:
         """See whether the model can be used; raises as `LayoutModel.prepare` does."""
@@ -162,7 +171,7 @@ class Guarded:
             BadOutput: the model failed on the page, or wrote nothing.
         """
         began = time.perf_counter()
-        blank, layer = await anyio.to_thread.run_sync(_look_at, image)
+        blank, layer = await anyio.to_thread.run_sync(_look_at, image, limiter=self._threads)
         if blank:
             usage = Usage(self.name, time.perf_counter() - began, attempts=0)
             return PageReading(status=PageStatus.BLANK, usage=usage)

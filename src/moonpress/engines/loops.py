@@ -163,7 +163,10 @@ class LoopWatch:
             bound = _Bound(max(bound.copies, other.copies), max(bound.tokens, other.tokens))
         if copies < bound.copies or tokens < bound.tokens:
             return None
-        return Loop(self._clean_end(end - same), " ".join(_TAG.sub(" ", phrase).split())[:60])
+        # For people, from the beginning of a word.
+        space = phrase.find(" ") + 1
+        shown = _TAG.sub(" ", phrase[space:] + phrase[:space])
+        return Loop(self._clean_end(end - same), " ".join(shown.split())[:60])
 
     def _change(self, phrase: str, end: int, copies: int) -> _Change:
         """What the numbers do in the copies of ``phrase`` before ``end``."""

@@ -98,7 +98,8 @@ class ChandraVLLMEngine:
             # One more, for questions about the server's health.
             client = ChatClient(address, Patience(), connections=pages_per_server + 1)
             served = ChandraModel(client, choices, capacity=pages_per_server, encoders=encoders)
-            replicas.append(Guarded(served, guards, preferred_dpi=PREFERRED_DPI))
+            guarded = Guarded(served, guards, preferred_dpi=PREFERRED_DPI, threads=encoders)
+            replicas.append(guarded)
         self._reader = Retrying(ReplicaPool(replicas), _WAITING)
 
     @property
