@@ -55,15 +55,18 @@ def split_at_gutters(lines: Sequence[Line]) -> tuple[Line, ...]:
 def _gutter_in(line: Line, boxes: npt.NDArray[np.float64]) -> int:
     """Index of the word after the gutter; 0 where the line crosses none."""
     gaps = [b.box.x0 - a.box.x1 for a, b in pairwise(line.words)]
-    if not gaps or max(gaps) < 1.2 * line.box.height:
+    # Raised and lowered letters make the box of a line higher than its letters.
+    height = min(line.box.height, line.size or line.box.height)
+    if not gaps or max(gaps) < 1.2 * height:
         return 0
     place = int(np.argmax(gaps)) + 1
     left, right = line.words[place - 1].box, line.words[place].box
     parted = 0
-    for beside in _beside(line.box, line.box.height, boxes):
+    for beside in _beside(line.box, height, boxes):
         if np.any((beside[:, 0] < left.x1) & (beside[:, 2] > right.x0)):
             return 0
-        parted += _both_sides(beside, line.box.x0, (left.x1 + right.x0) / 2, line.box.x1)
+        # The last line of a paragraph is short: the gutter is just before the next column.
+        parted += _both_sides(beside, line.box.x0, right.x0 - 0.2 * height, line.box.x1)
     return place if parted else 0
 
 
