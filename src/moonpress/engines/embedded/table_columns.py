@@ -104,14 +104,15 @@ def gutters(
             if start == 0 or end == width or end - start < narrowest * (1 if level == 0 else 1.25):
                 continue
             middle = x0 + (start + end) / 2
-            new = all(_any_between(inside, *sorted((f, middle))) for f in found)
+            # A column needs more entries than there are rows that run across its edge.
+            new = all(_between(inside, *sorted((f, middle))) > level for f in found)
             if new and _rows_beside(inside, middle) >= least:
                 found.append(middle)
     return sorted(found)
 
 
-def _any_between(chunks: Sequence[Chunk], left: float, right: float) -> bool:
-    return any(left < c.box.x0 and c.box.x1 < right for c in chunks)
+def _between(chunks: Sequence[Chunk], left: float, right: float) -> int:
+    return sum(left < c.box.x0 and c.box.x1 < right for c in chunks)
 
 
 def _coverage(chunks: Sequence[Chunk], x0: float, width: int) -> npt.NDArray[np.int32]:

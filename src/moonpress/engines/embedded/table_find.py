@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from moonpress.engines.embedded.table_cells import Token, text_rows
+from moonpress.engines.embedded.table_cells import Token, is_figure, text_rows
 from moonpress.engines.embedded.table_columns import Chunk, chunks_of
 from moonpress.engines.embedded.table_rules import Rules
 from moonpress.engines.embedded.types import Box, Line
@@ -160,10 +160,10 @@ def grown_to_lines(box: Box, lines: Sequence[Line]) -> Box:
 def widened(box: Box, tokens: Sequence[Token]) -> Box:
     """The box with what its rows have beside them: labels that the layout model left out.
 
-    A side is taken when most rows of the box go on there, in words that are no running text.
+    A side is taken when most rows with figures go on there, in words that are no running text.
     """
     rows = text_rows(t for t in tokens if box.y0 <= t.middle <= box.y1)
-    inside = [row for row in rows if any(t.box.inside(box) > 0.5 for t in row)]
+    inside = [row for row in rows if any(is_figure(t.text) for t in row if t.box.inside(box) > 0.5)]
     wider = box
     for side in (0, 1):
         found: list[Chunk] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -159,9 +160,15 @@ def _fixed(
 
 def _walls(scene: Scene, chunks: Sequence[Chunk], xs: Boundaries, ys: Boundaries) -> _Walls:
     """Decide where cells are parted: by a line, or by white where no line runs."""
-    right_ruled = _covered(scene.rules.vertical, xs.at, ys.at, vertical=True, near=scene.tolerance)
+    widths = _text_widths(chunks, xs)
+    right_ruled = _covered(
+        scene.rules.vertical, xs.at, list(pairwise(ys.at)), near=scene.tolerance
+    ).T
     below_ruled = _covered(
-        scene.rules.horizontal, xs.at, ys.at, vertical=False, near=scene.tolerance
+        [Box(h.y0, h.x0, h.y1, h.x1) for h in scene.rules.horizontal],
+        ys.at,
+        widths,
+        near=scene.tolerance,
     )
     text = np.zeros((len(ys.at) - 1, len(xs.at) - 1), dtype=bool)
     for token in scene.tokens:
@@ -178,7 +185,9 @@ def _walls(scene: Scene, chunks: Sequence[Chunk], xs: Boundaries, ys: Boundaries
     walls = _Walls(right_ruled | ~open_x, below_ruled | ~open_y)
     for chunk in chunks:
         _open_across(chunk, scene, (xs.at, ys.at), _Walls(right_ruled, below_ruled), walls)
-    _open_headings(scene, (xs.at, ys.at), text, right_ruled, walls)
+    _open_headings(scene, (widths, ys.at), text, right_ruled, walls)
+    if not _is_lattice(xs):
+        _open_centred(chunks, (widths, ys.at), text & _headers(scene, xs, ys)[:, None], walls)
     return walls
 
 
@@ -200,29 +209,50 @@ def _headers(scene: Scene, xs: Boundaries, ys: Boundaries) -> npt.NDArray[np.boo
     return np.arange(len(figures)) < first
 
 
+def _text_widths(chunks: Sequence[Chunk], xs: Boundaries) -> list[tuple[float, float]]:
+    """Left and right of each column; where no line bounds it, of the words that stand in it.
+
+    Lines under headings are as long as the words are wide, not as wide as the white around them.
+    """
+    widths = []
+    for column, (left, right) in enumerate(pairwise(xs.at)):
+        inside = [c.box for c in chunks if c.box.x0 >= left and c.box.x1 <= right]
+        if inside and not (xs.ruled[column] and xs.ruled[column + 1]):
+            widths.append((min(b.x0 for b in inside), max(b.x1 for b in inside)))
+        else:
+            widths.append((left, right))
+    return widths
+
+
 def _covered(
     lines: Sequence[Box],
-    xs: Sequence[float],
-    ys: Sequence[float],
+    across: Sequence[float],
+    along: Sequence[tuple[float, float]],
     *,
-    vertical: bool,
     near: float,
 ) -> npt.NDArray[np.bool_]:
-    """Which inner sides of unit cells a line covers for more than half: (R, C-1) or (R-1, C)."""
-    across, along = (xs, ys) if vertical else (ys, xs)
-    covered = np.zeros((len(across) - 2, len(along) - 1))
+    """Which sides of unit cells an upright line covers for more than half.
+
+    Args:
+        lines: Upright lines.
+        across: Positions of the boundaries that lines may run on, outer ones included.
+        along: Intervals that a line may cover.
+        near: How far a line may be off its boundary.
+
+    Returns:
+        (inner boundaries, intervals).
+    """
+    covered = np.zeros((len(across) - 2, len(along)))
     for line in lines:
-        box = line if vertical else Box(line.y0, line.x0, line.y1, line.x1)
-        position = (box.x0 + box.x1) / 2
+        position = (line.x0 + line.x1) / 2
         side = min(range(len(across)), key=lambda k: abs(across[k] - position))
         # Lines close together share one boundary, which may lie a little off each of them.
         if not 0 < side < len(across) - 1 or abs(across[side] - position) > 3 * near:
             continue
-        for index in range(len(along) - 1):
-            shared = min(box.y1, along[index + 1]) - max(box.y0, along[index])
-            covered[side - 1, index] += max(shared, 0.0) / (along[index + 1] - along[index])
-    result = covered > _COVERED
-    return result.T if vertical else result
+        for index, (start, end) in enumerate(along):
+            shared = min(line.y1, end) - max(line.y0, start)
+            covered[side - 1, index] += max(shared, 0.0) / max(end - start, 1.0)
+    return covered > _COVERED
 
 
 def _open_across(
@@ -259,29 +289,48 @@ def _runs_over(chunk: Chunk, x: float, size: float) -> bool:
 
 def _open_headings(
     scene: Scene,
-    at: tuple[Sequence[float], Sequence[float]],
+    at: tuple[Sequence[tuple[float, float]], Sequence[float]],
     text: npt.NDArray[np.bool_],
     ruled: npt.NDArray[np.bool_],
     walls: _Walls,
 ) -> None:
     """Let a heading span the columns of the short line below it."""
-    xs, ys = at
+    widths, ys = at
     for line in scene.rules.horizontal:
         row = min(range(len(ys)), key=lambda k: abs(ys[k] - (line.y0 + line.y1) / 2)) - 1
         if not 0 <= row < len(ys) - 2:
             continue
         under = [
-            c
-            for c in range(len(xs) - 1)
-            if min(line.x1, xs[c + 1]) - max(line.x0, xs[c]) > _COVERED * (xs[c + 1] - xs[c])
+            column
+            for column, (left, right) in enumerate(widths)
+            if min(line.x1, right) - max(line.x0, left) > _COVERED * (right - left)
         ]
-        if not 1 < len(under) < len(xs) - 1:
+        if not 1 < len(under) < len(widths):
             continue
         sides = slice(under[0], under[-1])
         parted = int((walls.right[row, sides] & (text[row, 1:] & text[row, :-1])[sides]).sum())
         filled = int(text[row, under[0] : under[-1] + 1].sum())
         if filled and not parted and (filled == 1 or not walls.right[row, sides].all()):
             walls.right[row, sides] &= ruled[row, sides]
+
+
+def _open_centred(
+    chunks: Sequence[Chunk],
+    at: tuple[Sequence[tuple[float, float]], Sequence[float]],
+    text: npt.NDArray[np.bool_],
+    walls: _Walls,
+) -> None:
+    """Let the only heading of a row span all columns but the first where it stands amid them."""
+    widths, ys = at
+    if len(widths) < 4:
+        return
+    middle = (widths[1][0] + widths[-1][1]) / 2
+    for chunk in chunks:
+        row = _slot(ys, (chunk.box.y0 + chunk.box.y1) / 2)
+        alone = text[row, 1:].sum() == 1 and not text[row, 0]
+        off = abs((chunk.box.x0 + chunk.box.x1) / 2 - middle)
+        if alone and off < chunk.box.height / 2:
+            walls.right[row, 1:] = False
 
 
 def _slot(at: Sequence[float], value: float) -> int:

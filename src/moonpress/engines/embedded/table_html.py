@@ -77,8 +77,22 @@ def header_rows(grid: Grid, texts: Sequence[str], bold: Sequence[bool]) -> int:
         if cell.row < rows and text:
             deeper = cell.column_span > 1 and cell.column_span < grid.columns
             rows = max(rows, cell.row + cell.row_span + deeper)
-    limit = first if first is not None else grid.rows - 1
-    return min(rows, limit, _HEADER_AT_MOST)
+    limit = min(first if first is not None else grid.rows - 1, _HEADER_AT_MOST)
+    if first is not None:
+        rows = max(rows, _rows_to_head_all(grid, texts, limit))
+    return min(rows, limit)
+
+
+def _rows_to_head_all(grid: Grid, texts: Sequence[str], limit: int) -> int:
+    """How many rows it takes until every column but the first has a heading; 0 if too many."""
+    headed: set[int] = set()
+    for row in range(limit):
+        for cell, text in zip(grid.cells, texts, strict=True):
+            if cell.row == row and text and cell.column_span < max(grid.columns - 1, 2):
+                headed.update(range(cell.column, cell.column + cell.column_span))
+        if headed >= set(range(1, grid.columns)):
+            return row + 1
+    return 0
 
 
 def _has_figures(grid: Grid, texts: Sequence[str], row: int) -> bool:
