@@ -281,7 +281,8 @@ ImageFormat = Annotated[
         "--image-format",
         metavar="png|jpeg|webp",
         envvar="MOONPRESS_IMAGE_FORMAT",
-        help="How page pictures travel to the server. png, which loses nothing, by default.",
+        help="How page pictures travel to the server: jpeg by default; png loses nothing and takes "
+        "four times the CPU or more.",
         rich_help_panel=SERVER,
     ),
 ]

@@ -137,5 +137,8 @@ def _parameters(form: ImageFormat) -> tuple[str, list[int]]:
 
 
 def _is_grey(pixels: Pixels) -> bool:
+    sample = pixels[::16]
+    if any(not np.array_equal(sample[:, :, 0], sample[:, :, channel]) for channel in (1, 2)):
+        return False
     red = pixels[:, :, 0]
     return all(np.array_equal(red, pixels[:, :, channel]) for channel in (1, 2))
