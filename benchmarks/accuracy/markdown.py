@@ -16,6 +16,7 @@ from lxml import html as lxml_html
 _HTML_TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL | re.IGNORECASE)
 _PIPE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 _PIPE_RULE = re.compile(r"^\s*\|(\s*:?-+:?\s*\|)+\s*$")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 _LINK = re.compile(r"(?<!\\)\[([^\]]*)\]\([^)]*\)")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -75,7 +76,7 @@ def plain_text(markdown: str) -> str:
             continue
         kept.append(" ".join(_pipe_cells(line)) if _PIPE_ROW.match(line) else line)
     text = "\n".join(kept)
-    for pattern in (_IMAGE, _FENCE, _RULE_LINE):
+    for pattern in (_COMMENT, _IMAGE, _FENCE, _RULE_LINE):
         text = pattern.sub(" ", text)
     text = _LINK.sub(r"\1", text)
     text = _TAG.sub(" " if "<br" in text.lower() else "", text)

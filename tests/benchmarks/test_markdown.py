@@ -22,6 +22,7 @@ HTML = (
         ("snake\\_case \\*not bold\\* 2 * 3", "snake_case *not bold* 2 * 3"),
         ("a &lt; b &amp; c", "a < b & c"),
         ("“quoted” – it’s ﬁne", '"quoted" - it\'s fine'),
+        ("one <!-- a remark --> two", "one two"),
         ("a<br>b <sup>2</sup>", "a b 2"),
         (PIPE, "a b 1 x|y"),
         (f"before\n\n{HTML}\n\nafter", "before a b c d after"),
