@@ -82,7 +82,9 @@ def test_common_html_takes_the_short_way(html: str) -> None:
 @pytest.mark.parametrize(
     "html",
     ["a < b", "<p>a", "<p>a</b></p>", "<p onclick=x>a</p>", "<b><p>a</p></b>", "<td>a</td>",
-     "<table><tr><td>a</td></tr></table>", "<p>a & b</p>", "<p>a\u00a0b</p>", "<p>a\rb</p>"],
+     "<table><tr><td>a</td></tr></table>", "<p>a & b</p>",
+     '<table><tbody><tr><td colspan="2" colspan="3">a</td></tr></tbody></table>',
+     "<p>a\u00a0b</p>", "<p>a\rb</p>"],
 )  # fmt: skip
 def test_everything_else_goes_the_long_way(html: str) -> None:
     assert as_plain(html) is None
