@@ -108,7 +108,20 @@ def gutters(
             new = all(_between(inside, *sorted((f, middle))) > level for f in found)
             if new and _rows_beside(inside, middle) >= least:
                 found.append(middle)
-    return sorted(found)
+    return _without_headings(sorted(found), inside)
+
+
+def _without_headings(found: list[float], chunks: Sequence[Chunk]) -> list[float]:
+    """Gutters without those on both sides of a lone heading: it stands over the gap of others."""
+    rows = sorted({c.row for c in chunks})
+    kept: list[float] = []
+    for x in found:
+        lone = [c for c in chunks if kept and kept[-1] < c.box.x0 and c.box.x1 < x]
+        if len(rows) >= 4 and len(lone) == 1 and lone[0].row in rows[:2]:
+            kept[-1] = (lone[0].box.x0 + lone[0].box.x1) / 2
+        else:
+            kept.append(x)
+    return kept
 
 
 def _between(chunks: Sequence[Chunk], left: float, right: float) -> int:

@@ -113,6 +113,8 @@ def _is_contents(columns: Sequence[Sequence[str]]) -> bool:
     pages = [t for t in last if _PAGE.fullmatch(t)]
     if len(columns) > 3 or len(pages) < 3 or len(pages) < 0.8 * len(last):
         return False
+    if any(sum(map(is_figure, column)) > len(column) / 2 for column in columns[1:-1]):
+        return False
     numbers = [int(p) for p in pages if p.isdigit()]
     rising = all(a <= b for a, b in pairwise(numbers))
     led = sum(bool(_LEADER.search(t)) for column in columns[:-1] for t in column)
