@@ -5,7 +5,6 @@ Owns the way from pixels to lines. Never turns the page, never corrects text.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Sequence
 from importlib.resources import files
@@ -41,18 +40,11 @@ class Recogniser:
     """
 
     def __init__(self, *, fast: bool, threads: int) -> None:
-        letters: Path | None
-        if fast:
-            models = Path(str(files("moonpress.engines.embedded.models")))
-            detector, reader = models / "ppocrv6_tiny_det.onnx", models / "ppocrv6_tiny_rec.onnx"
-            letters = models / "ppocrv6_tiny_dict.txt"
-        else:
-            models = _rapidocr_models()
-            detector, reader = (
-                models / "PP-OCRv6_det_small.onnx",
-                models / "PP-OCRv6_rec_small.onnx",
-            )
-            letters = None
+        models = Path(str(files("moonpress.engines.embedded.models")))
+        size = "tiny" if fast else "small"
+        detector, reader = models / f"ppocrv6_{size}_det.onnx", models / f"ppocrv6_{size}_rec.onnx"
+        # The small reader names its letters itself.
+        letters = models / "ppocrv6_tiny_dict.txt" if fast else None
         self._detector = Detector(detector, threads)
         self._reader = LineReader(reader, letters, threads)
 
@@ -98,14 +90,6 @@ class Recogniser:
             return reading
         over = self._reader.read_quickly([np.ascontiguousarray(crop[::-1, ::-1])])[0]
         return over if over.confidence > reading.confidence else reading
-
-
-def _rapidocr_models() -> Path:
-    """Folder of the networks that the rapidocr package carries; nothing of it is imported."""
-    spec = importlib.util.find_spec("rapidocr")
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("rapidocr, which carries the text recogniser, is not installed")
-    return Path(spec.origin).parent / "models"
 
 
 def lines_of(found: TextBox, reading: Reading) -> list[Line]:
