@@ -66,7 +66,8 @@ def group_tables(results: Results) -> str:
             if any(row.get(key) is not None for row in found):
                 pages = max(row.get("cases", 0) for row in found)
                 body.append([group, f"{pages}", *(_cell(key, row.get(key)) for row in found)])
-        parts.append(f"### {title}\n\n{_table(['pages of', 'n', *engines], body)}")
+        if body:
+            parts.append(f"### {title}\n\n{_table(['pages of', 'n', *engines], body)}")
     return "\n\n".join(parts) + "\n"
 
 
