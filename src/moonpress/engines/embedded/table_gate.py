@@ -134,7 +134,10 @@ def holds_when_open(evidence: Evidence) -> bool:
         return False
     if evidence.form or evidence.equations:
         return False
-    if evidence.prose >= 0.5 and evidence.figures < 0.2:
+    # Two columns of prose, or of exercises with their numbers, are aligned too.
+    if (evidence.prose >= 0.5 and evidence.figures < 0.2) or (
+        evidence.prose >= 0.3 and evidence.figures < 0.1
+    ):
         return False
     return evidence.filled >= 0.35 and evidence.longest <= 15 and evidence.paired >= 2
 
