@@ -153,7 +153,7 @@ def rules_in_pixels(pixels: npt.NDArray[np.uint8]) -> tuple[Box, ...]:
     side = min(grey.shape)
     # Blurred words have straight edges of some length along the line, but not across it.
     horizontal = _straight(grey, side // 18)
-    vertical = _straight(np.ascontiguousarray(grey.T), side // 35)
+    vertical = _straight(np.asarray(cv2.transpose(grey), dtype=np.uint8), side // 35)
     return (*horizontal, *(Box(b.y0, b.x0, b.y1, b.x1) for b in vertical))
 
 
