@@ -54,21 +54,21 @@ def test_an_engine_that_is_away(chandra: Chandra, absent: str, gone: str) -> Non
     assert chandra.files() == {"three.pdf"}
 
 
-def test_a_bug_is_one_line_that_asks_for_a_report(chandra: Chandra) -> None:
+def test_a_bug_of_an_engine_costs_its_page_and_no_other(chandra: Chandra) -> None:
     result = chandra.scripted("three.pdf", "-o", "r.md", SCRIPTED_BUG="2")
 
-    assert result.code == 1
-    assert result.line.startswith("error: three.pdf: a bug in Moonpress: ZeroDivisionError: ")
-    assert "report" in result.line
-    assert chandra.files() == {"three.pdf"}
+    assert result.code == 3
+    assert result.line.startswith("error: three.pdf, page 2: the engine has a bug: ZeroDivision")
+    assert chandra.files() == {"three.pdf", "r.md"}
 
 
-def test_json_logs_hold_the_traceback_of_a_bug_and_no_other_lines(chandra: Chandra) -> None:
+def test_json_logs_hold_the_traceback_of_an_engine_bug(chandra: Chandra) -> None:
     result = chandra.scripted("three.pdf", "-o", "r.md", "--json-logs", SCRIPTED_BUG="2")
 
-    bug = json.loads(result.err.splitlines()[-1])
-    assert (bug["event"], bug["level"], bug["document"]) == ("bug", "error", "three.pdf")
-    assert "scripted_engine" in bug["traceback"] or "ZeroDivisionError" in bug["traceback"]
+    events = [json.loads(line) for line in result.err.splitlines()]
+    (bug,) = [event for event in events if event["event"] == "engine_bug"]
+    assert (bug["level"], bug["page"]) == ("error", 2)
+    assert "ZeroDivisionError" in bug["traceback"]
 
 
 def test_json_logs_tell_of_every_page(chandra: Chandra) -> None:
