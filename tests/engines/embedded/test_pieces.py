@@ -47,3 +47,20 @@ def test_a_wide_gap_inside_a_column_is_left() -> None:
     gappy = line("eight words of fill the column...........", 0, 26)
     stretched = type(gappy)(box=gappy.box, text="eight words of fill the column", words=words)
     assert len(split_at_gutters([line(FULL, 0, 0), stretched, line(FULL, 0, 52)])) == 3
+
+
+def test_a_line_across_a_gutter_as_narrow_as_a_word_space_is_parted() -> None:
+    left = column([FULL] * 9, 0, 0)
+    right = column([FULL] * 9, 412, 0)
+    words = (*left[4].words, *right[4].words)
+    merged = type(left[0])(
+        box=left[4].box.union(right[4].box), text=f"{FULL} {FULL}", size=20, words=words
+    )
+    parted = split_at_gutters([*left[:4], *left[5:], merged, *right[:4], *right[5:]])
+    assert [x.text for x in parted] == [FULL] * 18
+
+
+def test_a_title_over_both_columns_is_whole() -> None:
+    title = line("a heading of more letters that runs on over both of the columns below", 0, 0)
+    lines = [title, *column([FULL] * 9, 0, 40), *column([FULL] * 9, 412, 40)]
+    assert split_at_gutters(lines)[0].text == title.text

@@ -20,6 +20,9 @@ from moonpress.engines.embedded.types import Box, Line
 # Widest gap that is looked at, and how far away a neighbouring line may be; in line heights.
 _WIDEST = 5.0
 _REACH = 1.3
+# Rows above and below that are asked about a narrow gutter, and how many lines must agree.
+_ROWS = 10
+_WITNESSES = 5
 
 
 def join_pieces(lines: Sequence[Line]) -> tuple[Line, ...]:
@@ -57,8 +60,10 @@ def _gutter_in(line: Line, boxes: npt.NDArray[np.float64]) -> int:
     gaps = [b.box.x0 - a.box.x1 for a, b in pairwise(line.words)]
     # Raised and lowered letters make the box of a line higher than its letters.
     height = min(line.box.height, line.size or line.box.height)
-    if not gaps or max(gaps) < 1.2 * height:
+    if not gaps:
         return 0
+    if max(gaps) < 1.2 * height:
+        return _narrow_gutter_in(line, height, boxes)
     place = int(np.argmax(gaps)) + 1
     left, right = line.words[place - 1].box, line.words[place].box
     parted = 0
@@ -68,6 +73,26 @@ def _gutter_in(line: Line, boxes: npt.NDArray[np.float64]) -> int:
         # The last line of a paragraph is short: the gutter is just before the next column.
         parted += _both_sides(beside, line.box.x0, right.x0 - 0.2 * height, line.box.x1)
     return place if parted else 0
+
+
+def _narrow_gutter_in(line: Line, height: float, boxes: npt.NDArray[np.float64]) -> int:
+    """Index of the word after a gutter as narrow as a word space; 0 where there is none.
+
+    Such a gutter shows only in the lines around: several end before it, several begin after it, and
+    hardly any runs over it. A recogniser joins a few lines over it all the same.
+    """
+    heights = boxes[:, 3] - boxes[:, 1]
+    alike = (heights > 0.6 * line.box.height) & (heights < 1.6 * line.box.height)
+    above, below = line.box.y0 - _ROWS * height, line.box.y1 + _ROWS * height
+    rows = boxes[alike & (boxes[:, 3] > above) & (boxes[:, 1] < below)]
+    for place, (before, after) in enumerate(pairwise(line.words), start=1):
+        left, right = before.box.x1, after.box.x0
+        ending = int(np.sum(np.abs(rows[:, 2] - left) < 0.8 * height))
+        starting = int(np.sum(np.abs(rows[:, 0] - right) < 0.5 * height))
+        over = int(np.sum((rows[:, 0] < left - height) & (rows[:, 2] > right + height)))
+        if min(ending, starting) >= _WITNESSES and min(ending, starting) > 2 * over:
+            return place
+    return 0
 
 
 def _parted(line: Line, place: int) -> list[Line]:
