@@ -34,6 +34,8 @@ _ENDS_IN_NUMBER = re.compile(
 )
 _ENOUGH = 4
 _MOST_ROWS = 4
+# A page with fewer rows in its body is a title page, a letter, a form or the end of a chapter.
+_FEW_ROWS = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +93,24 @@ def find_furniture(
     bottom = _take(_from_bottom(rows, blocked, height), body_size, marks, rules)
     if len(top) + len(bottom) >= len(rows) and not _may_stand_alone(rows, blocked):
         top = bottom = []
+    if len(rows) - len(top) - len(bottom) < _FEW_ROWS and not marks:
+        top, bottom = _plain(top), _plain(bottom)
     headers = tuple(line for row in top for line in row.lines)
     footers = tuple(line for row in reversed(bottom) for line in row.lines) + margin
     gone = {id(line) for line in (*headers, *footers)}
     return Furniture(headers, footers, tuple(line for line in lines if id(line) not in gone))
+
+
+def _plain(rows: Sequence[_Row]) -> list[_Row]:
+    """Rows that are furniture by what they say, as place says little on a page of few lines.
+
+    A running title that is spared so is found where it repeats over the pages of a document.
+    """
+    return [
+        row
+        for row in rows
+        if all(_NUMBER.match(line.text) or _IMPRINT.search(line.text) for line in row.lines)
+    ]
 
 
 def _may_stand_alone(rows: Sequence[tuple[Box, tuple[Line, ...]]], blocked: Sequence[Box]) -> bool:
