@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 
@@ -113,10 +114,9 @@ def test_sixteen_pages_at_once(vllm_server: Server) -> None:
         async def read(number: int) -> None:
             readings[number] = await engine.read(page(number))
 
-        async with anyio.create_task_group() as tasks:
+        async with aclosing(engine), anyio.create_task_group() as tasks:
             for number in range(1, 17):
                 tasks.start_soon(read, number)
-        await engine.aclose()
 
     anyio.run(go)
     assert sorted(readings) == list(range(1, 17))
@@ -219,12 +219,11 @@ def test_a_server_that_is_killed_and_comes_back_loses_no_page(vllm_server: Serve
         async def read(number: int) -> None:
             readings.append(await engine.read(page(number)))
 
-        async with anyio.create_task_group() as tasks:
+        async with aclosing(engine), anyio.create_task_group() as tasks:
             for number in range(1, 5):
                 tasks.start_soon(read, number)
             await anyio.to_thread.run_sync(partial(vllm_server.wait_for_requests, some=True))
             await anyio.to_thread.run_sync(restart)
-        await engine.aclose()
         assert len(readings) == 4
 
     anyio.run(go)
