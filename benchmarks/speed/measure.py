@@ -193,10 +193,10 @@ async def _cost(data: bytes, *, fast: bool = False) -> Numbers:
 
 
 async def _rate(data: bytes, workers: int) -> float:
-    """Pages a second with ``workers`` processes, models loaded before."""
+    """Pages a second with ``workers`` processes that have met pages of every size before."""
     engine = _engine(workers, fast=False)
     try:
-        await convert_async(data, engine=engine, pages=f"1-{2 * workers}")
+        await convert_async(data, engine=engine)
         watch = Watch()
         begin = time.perf_counter()
         await convert_async(data, engine=engine, observer=watch)
@@ -206,7 +206,7 @@ async def _rate(data: bytes, workers: int) -> float:
 
 
 async def _read(data: bytes, watch: Watch) -> None:
-    engine = _engine(1, fast=True)
+    engine = _engine(1, fast=False)
     try:
         await convert_async(data, engine=engine, observer=watch)
     finally:

@@ -91,7 +91,12 @@ class _OpenVino:
     def __init__(self, path: Path, threads: int, classes: Classes | None) -> None:
         openvino = _import_openvino()
         core = openvino.Core()
-        options = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1}
+        # Pinned, every process would take the first core of the machine for itself.
+        options = {
+            "INFERENCE_NUM_THREADS": threads,
+            "NUM_STREAMS": 1,
+            "ENABLE_CPU_PINNING": False,
+        }
         self._model = core.read_model(path)
         if classes is not None:
             self._model = _with_classes(self._model, classes)
