@@ -1,0 +1,1 @@
+"""Many documents: found, read, written, and accounted for."""

@@ -1,0 +1,1 @@
+"""Where the documents of a run are written to."""

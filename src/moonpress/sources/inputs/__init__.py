@@ -1,0 +1,1 @@
+"""Finding documents: files, folders, lists, archives and remote places, without opening any."""
