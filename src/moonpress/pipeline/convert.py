@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
@@ -21,7 +20,6 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from moonpress.document import (
     Block,
     Document,
-    Metadata,
     Page,
     PageImage,
     PageReading,
@@ -38,8 +36,7 @@ from moonpress.errors import (
     MoonpressError,
     PageError,
 )
-from moonpress.pipeline.furniture import mark_furniture
-from moonpress.pipeline.headings import level_headings
+from moonpress.pipeline.finish import finish_document
 from moonpress.pipeline.layout_reply import with_blocks
 from moonpress.pipeline.links import attach_links
 from moonpress.pipeline.render import RenderedDocument, RenderLimits, open_rendered
@@ -144,19 +141,7 @@ async def convert_document(
         observer.started(name, len(numbers))
         run = _Run(rendered, request, engine, observer, crops)
         pages = await run.read_all(numbers)
-    return Document(
-        source=name,
-        sha256=info.sha256,
-        pages=level_headings(mark_furniture(pages)),
-        metadata=Metadata(
-            page_count=info.page_count,
-            media_type=info.media_type,
-            title=info.title,
-            author=info.author,
-            engine=engine.name,
-            moonpress_version=version("moonpress"),
-        ),
-    )
+    return finish_document(pages, info=info, name=name, engine_name=engine.name)
 
 
 @dataclass(frozen=True, slots=True)
