@@ -14,25 +14,16 @@ import anyio
 from moonpress.document import PageImage, PageReading
 from moonpress.engines.chandra.address import Address, base_of, header_of
 from moonpress.engines.chandra.client import ChatClient, Patience
+from moonpress.engines.chandra.facts import PREFERRED_DPI, TRIES
 from moonpress.engines.chandra.model import ChandraModel, RequestChoices
 from moonpress.engines.chandra.picture import ImageFormat
 from moonpress.engines.guarded import Guarded, Guards
-from moonpress.engines.layout_model import Sampling
 from moonpress.engines.pool import ReplicaPool
 from moonpress.engines.registry import EngineOptions
 from moonpress.engines.retrying import Retrying, Waiting
 from moonpress.errors import UnknownName, UsageError
 
-# A letter page becomes 1,632 x 2,112 pixels, which are multiples of 32 as they are.
-PREFERRED_DPI = 192.0
 LOCAL_URL = "http://localhost:8000/v1"
-# Greedy first; then warmer, as far as the model was published with; then another scale as well.
-_TRIES = (
-    Sampling(temperature=0.0),
-    Sampling(temperature=0.4, top_p=0.95),
-    Sampling(temperature=0.8, top_p=0.95),
-    Sampling(temperature=0.4, top_p=0.95, zoom=0.8),
-)
 # A server with all its places taken answers a page in minutes.
 _PAGE_SECONDS = 900.0
 _PAGES_PER_SERVER = 32
@@ -89,7 +80,7 @@ class ChandraVLLMEngine:
         if not urls:
             raise UsageError("no server is named", hint="Give one with --url")
         choices = RequestChoices(model, version, _image_format(image_format), confidence)
-        guards = Guards(_TRIES, page_timeout)
+        guards = Guards(TRIES, page_timeout)
         pairs = tuple(header_of(header) for header in headers)
         encoders = anyio.CapacityLimiter(min(os.cpu_count() or 1, _ENCODERS_AT_MOST))
         replicas = []

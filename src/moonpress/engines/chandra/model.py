@@ -18,16 +18,12 @@ import orjson
 
 from moonpress.document import PageImage
 from moonpress.engines.chandra.client import ChatClient, ServedModel
+from moonpress.engines.chandra.facts import LEAST_OUTPUT, MOST_OUTPUT, SCALES, STOP
 from moonpress.engines.chandra.picture import ImageFormat, Picture, encode
 from moonpress.engines.chandra.prompt import layout_prompt
 from moonpress.engines.layout_model import Ending, Sampling, Written
 from moonpress.errors import EngineRejected, EngineUnavailable, UnknownName
 
-# Both end a turn; the server knows only those of the model's own configuration.
-_STOP = ("<|im_end|>", "<|endoftext|>")
-# The cap that the model was published with.
-_MOST_OUTPUT = 12_384
-_LEAST_OUTPUT = 64
 # Until a reply tells. The real tokeniser makes 620 tokens of 2,700 characters.
 _CHARACTERS_PER_TOKEN = 4.4
 # Servers call either version "chandra"; so this looks for where the weights of version 1 come from.
@@ -35,7 +31,6 @@ _FIRST_VERSION = re.compile(
     r"(^|/)datalab-to/chandra/?$|models--datalab-to--chandra/|chandra(-ocr)?-?v?[01](\.\d+)?$",
     re.IGNORECASE,
 )
-_SCALES = {1: 1024.0, 2: 1000.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +74,14 @@ class ChandraModel:
         self._client = client
         self._choices = choices
         self._encoders = encoders
-        self._prompt = layout_prompt()
+        self._prompt = layout_prompt("vllm")
         self._prompt_tokens = round(len(self._prompt) / _CHARACTERS_PER_TOKEN)
         self._served: ServedModel | None = None
 
     @property
     def scale(self) -> float:
         """1000, or 1024 for version 1."""
-        return _SCALES[self._choices.version or _version(self._served)]
+        return SCALES[self._choices.version or _version(self._served)]
 
     @property
     def url(self) -> str:
@@ -154,7 +149,7 @@ class ChandraModel:
             "max_tokens": most,
             "temperature": sampling.temperature,
             "top_p": sampling.top_p,
-            "stop": _STOP,
+            "stop": STOP,
             # So that the end tokens are seen, and nothing is held back to look for them.
             "skip_special_tokens": False,
             "include_stop_str_in_output": True,
@@ -172,9 +167,9 @@ class ChandraModel:
             EngineRejected: nothing worth asking for.
         """
         if served.context is None:
-            return _MOST_OUTPUT
+            return MOST_OUTPUT
         left = served.context - picture.tokens - self._prompt_tokens
-        if left < _LEAST_OUTPUT:
+        if left < LEAST_OUTPUT:
             raise EngineRejected(
                 f"the picture of {picture.width} x {picture.height} pixels takes {picture.tokens}"
                 f" tokens and the prompt {self._prompt_tokens}, and {self.url} has a context of"
@@ -182,7 +177,7 @@ class ChandraModel:
                 page=page,
                 hint="Serve with --max-model-len 24576, or lower --dpi",
             )
-        return min(left, _MOST_OUTPUT)
+        return min(left, MOST_OUTPUT)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -193,7 +188,7 @@ def _without_end(written: Written) -> Written:
     if "<|" not in written.text:
         return written
     text = written.text
-    for token in _STOP:
+    for token in STOP:
         text = text.replace(token, "")
     ends = tuple(min(end, len(text)) for end in written.ends)
     return Written(text, written.tokens, ends, written.logprobs)

@@ -88,6 +88,24 @@ def _distortion(columns: int, rows: int, width: int, height: int) -> float:
     return max(ratio, 1 / ratio)
 
 
+def fitted(pixels: Pixels, zoom: float) -> Pixels:
+    """The picture at the size at which it is read; itself where that is its size.
+
+    Args:
+        pixels: (H, W, 3) uint8 RGB, or (H, W) of one channel.
+        zoom: As in `Sampling`.
+    """
+    import cv2
+
+    height, width = pixels.shape[:2]
+    target = fit(width, height, zoom)
+    if target == (width, height):
+        return pixels
+    smaller = target[0] * target[1] < 0.9 * width * height
+    how = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(pixels, target, interpolation=how), dtype=np.uint8)
+
+
 def encode(pixels: Pixels, form: ImageFormat, zoom: float) -> Picture:
     """Fit and encode a page.
 
@@ -103,24 +121,17 @@ def encode(pixels: Pixels, form: ImageFormat, zoom: float) -> Picture:
     """
     import cv2
 
-    height, width = pixels.shape[:2]
-    target = fit(width, height, zoom)
-    image: Pixels = pixels
-    grey = _is_grey(image)
-    if grey:
-        image = np.ascontiguousarray(image[:, :, 0])
-    if target != (width, height):
-        smaller = target[0] * target[1] < 0.9 * width * height
-        how = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
-        image = np.asarray(cv2.resize(image, target, interpolation=how), dtype=np.uint8)
+    grey = _is_grey(pixels)
+    image = fitted(np.ascontiguousarray(pixels[:, :, 0]) if grey else pixels, zoom)
+    height, width = image.shape[:2]
     if not grey:
         image = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2BGR), dtype=np.uint8)
     suffix, parameters = _parameters(form)
     done, data = cv2.imencode(suffix, image, parameters)
     if not done:
-        message = f"a picture of {target[0]} x {target[1]} pixels cannot be encoded as {form}"
+        message = f"a picture of {width} x {height} pixels cannot be encoded as {form}"
         raise EngineRejected(message, hint="Choose another --image-format")
-    return Picture(data.tobytes(), f"image/{form.value}", *target)
+    return Picture(data.tobytes(), f"image/{form.value}", width, height)
 
 
 def _parameters(form: ImageFormat) -> tuple[str, list[int]]:

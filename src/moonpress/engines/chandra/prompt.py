@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from moonpress.errors import EngineUnavailable
 
-INSTALL_HINT = 'Run pip install "moonpress[vllm]"'
 
-
-def layout_prompt() -> str:
+def layout_prompt(extra: str) -> str:
     """The prompt for a whole page.
+
+    Args:
+        extra: Of Moonpress, with which the package that holds the prompt is installed.
 
     Raises:
         EngineUnavailable: the package is not installed.
@@ -21,5 +22,5 @@ def layout_prompt() -> str:
         from chandra.prompts import OCR_LAYOUT_PROMPT
     except ImportError as error:
         message = "the package chandra-ocr, which holds the model's prompt, is not installed"
-        raise EngineUnavailable(message, hint=INSTALL_HINT) from error
+        raise EngineUnavailable(message, hint=f"Run pip install 'moonpress[{extra}]'") from error
     return str(OCR_LAYOUT_PROMPT)
