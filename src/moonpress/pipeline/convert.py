@@ -6,10 +6,8 @@ waits while ``engine.capacity`` are read. Never writes outputs and never chooses
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -18,37 +16,24 @@ import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from moonpress.document import (
-    Block,
     Document,
     Page,
     PageImage,
-    PageReading,
-    PageStatus,
-    Problem,
-    ProblemCode,
-    Usage,
 )
-from moonpress.engines.base import Engine, preferred_dpi, prepare
+from moonpress.engines.base import Engine, prepare
 from moonpress.errors import (
-    EngineError,
-    EngineRejected,
     EngineUnavailable,
-    MoonpressError,
     PageError,
 )
 from moonpress.pipeline.finish import finish_document
-from moonpress.pipeline.layout_reply import with_blocks
-from moonpress.pipeline.links import attach_links
+from moonpress.pipeline.page_request import request_for
+from moonpress.pipeline.read_page import FigureSink, failed_page, read_page
 from moonpress.pipeline.render import RenderedDocument, RenderLimits, open_rendered
 from moonpress.sources.base import RenderRequest
 from moonpress.sources.page_range import select_pages
-from moonpress.telemetry import event
 
 # Drawing takes a second at most, save for files made to never end: those are to fail within 30 s.
 DRAWING_SECONDS = 20.0
-_DEFAULT_DPI = 200.0
-# About A3 at 200 dpi; larger pages are scaled down to it.
-_MAX_PIXELS = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +64,6 @@ class Observer(Protocol):
 
     def page_done(self, page: Page) -> None:
         """A page came out, read or failed; pages come in the order in which they finish."""
-        ...
-
-
-class FigureSink(Protocol):
-    """Who keeps the pictures of figures while their page is in memory."""
-
-    def keep(self, image: PageImage, blocks: Sequence[Block], rotation: int) -> None:
-        """Keep upright crops of those blocks that are pictures; called in a thread."""
         ...
 
 
@@ -133,11 +110,7 @@ async def convert_document(
         info = rendered.info
         numbers = select_pages(settings.pages, info.page_count)
         await prepare(engine)
-        request = RenderRequest(
-            dpi=settings.dpi or preferred_dpi(engine) or _DEFAULT_DPI,
-            max_pixels=_MAX_PIXELS,
-            max_image_width=settings.max_image_width,
-        )
+        request = request_for(engine, dpi=settings.dpi, max_image_width=settings.max_image_width)
         observer.started(name, len(numbers))
         run = _Run(rendered, request, engine, observer, crops)
         pages = await run.read_all(numbers)
@@ -174,7 +147,7 @@ class _Run:
                 try:
                     image = await self.rendered.page(number, self.request)
                 except PageError as error:
-                    self._finish(_failed(number, error, None), done)
+                    self._finish(failed_page(number, error, None), done)
                 else:
                     await send.send(image)
 
@@ -186,54 +159,11 @@ class _Run:
                 self._finish(await self._read(image), done)
 
     async def _read(self, image: PageImage) -> Page:
-        began = time.perf_counter()
         try:
-            reading = with_blocks(await self.engine.read(image), image.number)
-        except EngineError as error:
-            return _failed(image.number, error, image)
-        except Exception as error:  # noqa: BLE001 - an engine may be anybody's code
-            event("engine_bug", level=logging.ERROR, error=error, page=image.number)
-            bug = EngineRejected(f"the engine has a bug: {type(error).__name__}: {error}")
-            return _failed(image.number, bug, image)
-        blocks = attach_links(reading.blocks, image)
-        if self.crops is not None:
-            await anyio.to_thread.run_sync(self.crops.keep, image, blocks, reading.rotation)
-        usage = reading.usage
-        if not usage.seconds:
-            usage = replace(usage, seconds=time.perf_counter() - began)
-        return Page(
-            number=image.number,
-            size=image.size,
-            status=_status(reading, image),
-            rotation=reading.rotation,
-            blocks=blocks,
-            problems=(*image.problems, *reading.problems),
-            usage=replace(usage, engine=usage.engine or self.engine.name),
-            agreement=reading.agreement,
-        )
+            return await read_page(image, engine=self.engine, crops=self.crops)
+        except EngineUnavailable as error:
+            return failed_page(image.number, error, image)
 
     def _finish(self, page: Page, done: dict[int, Page]) -> None:
         done[page.number] = page
         self.observer.page_done(page)
-
-
-def _status(reading: PageReading, image: PageImage) -> PageStatus:
-    """A picture of which the end is missing was read in part, however well the rest was."""
-    truncated = any(p.code == ProblemCode.PICTURE_TRUNCATED for p in image.problems)
-    return PageStatus.PARTIAL if truncated else reading.status
-
-
-def _failed(number: int, error: MoonpressError, image: PageImage | None) -> Page:
-    """A page that could not be read, with its reason and remedy."""
-    code = error.code
-    if isinstance(error, EngineError):
-        unavailable = isinstance(error, EngineUnavailable)
-        code = ProblemCode.ENGINE_UNAVAILABLE if unavailable else ProblemCode.ENGINE_FAILED
-    message = f"{error.message}. {error.hint}" if error.hint else error.message
-    return Page(
-        number=number,
-        size=None if image is None else image.size,
-        status=PageStatus.FAILED,
-        problems=(*(() if image is None else image.problems), Problem(code, message)),
-        usage=Usage(),
-    )

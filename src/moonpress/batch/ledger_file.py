@@ -1,0 +1,160 @@
+"""The file under the ledger: an sqlite database with one writer.
+
+Owns its tables, the lock against a second writer, and the words for what can go wrong with a disk.
+Never knows what documents go through: see `moonpress.batch.ledger`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+from moonpress.errors import InputMissing, MoonpressError, NoSpace, OutputError, UsageError
+
+_VERSION: Final = "1"
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS documents (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    uri TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version TEXT,
+    choices TEXT NOT NULL,
+    run INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    selected INTEGER,
+    failed INTEGER NOT NULL DEFAULT 0,
+    partial INTEGER NOT NULL DEFAULT 0,
+    sha256 TEXT,
+    bytes INTEGER,
+    media_type TEXT,
+    page_count INTEGER,
+    title TEXT,
+    author TEXT,
+    location TEXT,
+    superseded TEXT,
+    code TEXT,
+    message TEXT,
+    seconds REAL NOT NULL DEFAULT 0,
+    output_tokens INTEGER NOT NULL DEFAULT 0,
+    finished_at REAL
+);
+CREATE TABLE IF NOT EXISTS pages (
+    key INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    unavailable INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (key, position)
+);
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+_WAIT_SECONDS: Final = 30.0
+
+
+def open_for_writing(path: Path) -> tuple[sqlite3.Connection, IO[str]]:
+    """The database and the claim on it; closing the claim lets others write.
+
+    Raises:
+        UsageError: another process writes to it, or it is no ledger of ours.
+        NoSpace: the disk is full.
+        OutputError: it cannot be written.
+    """
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        claim = _claim(path)
+        try:
+            database = _connect(path)
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.executescript(_SCHEMA)
+            database.execute("INSERT OR IGNORE INTO facts VALUES ('version', ?)", (_VERSION,))
+            _check_version(database, path)
+        except BaseException:
+            claim.close()
+            raise
+    return database, claim
+
+
+@contextmanager
+def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database beside its writer, if there is one.
+
+    Raises:
+        InputMissing: there is no ledger.
+        UsageError: it is no ledger of ours.
+        OutputError: it cannot be read.
+    """
+    if not path.is_file():
+        raise InputMissing("there is no ledger of a run here", file=str(path))
+    with disk_errors(path):
+        database = _connect(path)
+        try:
+            _check_version(database, path)
+            yield database
+        finally:
+            database.close()
+
+
+@contextmanager
+def disk_errors(path: Path) -> Iterator[None]:
+    """What the disk or sqlite refuse, as errors of ours about the ledger."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _translated(error, path) from error
+    except OSError as error:
+        kind = NoSpace if error.errno in {28, 122} else OutputError
+        raise kind(f"cannot be written: {error.strerror or error}", file=str(path)) from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(
+        path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None
+    )
+    database.row_factory = sqlite3.Row
+    return database
+
+
+def _claim(path: Path) -> IO[str]:
+    """A lock beside the ledger; the system takes it back when the process ends in any way."""
+    lock = path.with_suffix(".lock").open("a+", encoding="ascii")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        owner = lock.read().strip()
+        lock.close()
+        who = f" (process {owner})" if owner else ""
+        raise UsageError(
+            f"another run writes to it{who}",
+            file=str(path),
+            hint="Wait for that run or stop it, or write to another place with --output",
+        ) from None
+    lock.truncate(0)
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+    return lock
+
+
+def _check_version(database: sqlite3.Connection, path: Path) -> None:
+    row = database.execute("SELECT value FROM facts WHERE name = 'version'").fetchone()
+    if row is None or row["value"] != _VERSION:
+        raise UsageError(
+            "this ledger was written by another version of Moonpress",
+            file=str(path),
+            hint="Finish that run with the version that began it, or write to another place",
+        )
+
+
+def _translated(error: sqlite3.Error, path: Path) -> MoonpressError:
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+        return NoSpace("cannot be written: the disk is full", file=str(path))
+    if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
+        return UsageError("this is no ledger", file=str(path), hint="Name another place")
+    return OutputError(f"the ledger cannot be used: {error}", file=str(path))

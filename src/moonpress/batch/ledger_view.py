@@ -1,0 +1,116 @@
+"""Looking into a ledger while a run writes to it, or afterwards.
+
+Owns reading: pages for the assembler, documents and counts for status and reports. Never writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from moonpress.batch.entry import Entry, State, entry_of
+from moonpress.batch.ledger_file import open_for_reading
+from moonpress.batch.spool import decode_page
+from moonpress.document import Page
+from moonpress.errors import InputMissing
+
+LEDGER_FOLDER = ".moonpress"
+LEDGER_NAME = "ledger.sqlite"
+_PORTION = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How far a run is.
+
+    Attributes:
+        documents: Number of documents by state.
+        selected: Pages of the documents that were opened.
+        failed: Pages that could not be read, of documents whose pages are all out.
+        partial: Pages read in part, likewise.
+        output_tokens: Of all pages.
+    """
+
+    documents: Mapping[State, int]
+    selected: int
+    failed: int
+    partial: int
+    output_tokens: int
+
+    @property
+    def total(self) -> int:
+        """All documents."""
+        return sum(self.documents.values())
+
+
+def find_ledger(run: Path) -> Path:
+    """The ledger that ``run`` means: itself, or that of an output folder.
+
+    Raises:
+        InputMissing: there is none.
+    """
+    for path in (run, run / LEDGER_NAME, run / LEDGER_FOLDER / LEDGER_NAME):
+        if path.is_file():
+            return path
+    raise InputMissing(
+        "there is no ledger of a run here",
+        file=str(run),
+        hint="Name the output folder of a chandra-batch run, or its ledger.sqlite",
+    )
+
+
+def last_run(path: Path) -> int:
+    """Number of the run that wrote last, from 1."""
+    with open_for_reading(path) as db:
+        row = db.execute("SELECT value FROM facts WHERE name = 'run'").fetchone()
+        return 0 if row is None else int(row["value"])
+
+
+def fact(path: Path, name: str) -> str | None:
+    """What was noted about the run under ``name``."""
+    with open_for_reading(path) as db:
+        row = db.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row["value"])
+
+
+def document(path: Path, key: int) -> tuple[Entry, list[Page]]:
+    """A document and its kept pages, in the order of its selection."""
+    with open_for_reading(path) as db:
+        row = db.execute("SELECT * FROM documents WHERE key = ?", (key,)).fetchone()
+        pages = db.execute("SELECT body FROM pages WHERE key = ? ORDER BY position", (key,))
+        return entry_of(row), [decode_page(page["body"]) for page in pages]
+
+
+def entries(path: Path, *, run: int = 0) -> Iterator[Entry]:
+    """Documents that run number ``run`` or a later one met, by id; rows come in portions."""
+    last = ""
+    while True:
+        with open_for_reading(path) as db:
+            rows = db.execute(
+                "SELECT * FROM documents WHERE id > ? AND run >= ? ORDER BY id LIMIT ?",
+                (last, run, _PORTION),
+            ).fetchall()
+        yield from map(entry_of, rows)
+        if len(rows) < _PORTION:
+            return
+        last = rows[-1]["id"]
+
+
+def counts(path: Path, *, run: int = 0) -> Counts:
+    """How far the documents are that run number ``run`` or a later one met."""
+    with open_for_reading(path) as db:
+        rows = db.execute(
+            "SELECT state, count(*) AS documents, total(selected) AS selected, "
+            "total(failed) AS failed, total(partial) AS partial, "
+            "total(output_tokens) AS output_tokens "
+            "FROM documents WHERE run >= ? GROUP BY state",
+            (run,),
+        ).fetchall()
+    return Counts(
+        documents={State(row["state"]): row["documents"] for row in rows},
+        selected=sum(int(row["selected"]) for row in rows),
+        failed=sum(int(row["failed"]) for row in rows),
+        partial=sum(int(row["partial"]) for row in rows),
+        output_tokens=sum(int(row["output_tokens"]) for row in rows),
+    )
