@@ -28,6 +28,20 @@ def test_layout_lists_tested_pages_and_first_pages(tmp_path: Path) -> None:
     assert written.read_text(encoding="utf-8") == "text"
 
 
+@pytest.mark.parametrize(
+    ("markdown", "judged"),
+    [
+        ("[Mutation in](http://a.org/b) [bacteria.](http://a.org/b)", "Mutation in bacteria."),
+        (r"see [\[12\]](#p3) and \[3\](a)", r"see \[12\] and \[3\](a)"),
+        ("![a plot](figures/p1.png)", "![a plot](figures/p1.png)"),
+    ],
+)
+def test_targets_of_links_are_not_judged(tmp_path: Path, markdown: str, judged: str) -> None:
+    page = olmocr_bench.Page("a.pdf", tmp_path / "a.pdf", 1)
+    olmocr_bench.write_candidate(tmp_path, page, Reading(markdown, 0, 0, 0))
+    assert (tmp_path / "a_pg1_repeat1.md").read_text(encoding="utf-8") == judged
+
+
 def test_summary_averages_over_files_and_leaves_formulas_out() -> None:
     def record(kind: str, file: str, page: int, *, passed: bool) -> dict[str, object]:
         return {"type": kind, "file": file, "page": page, "passed": passed}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from moonpress.document import PageImage, ProblemCode, TextOrigin
+from moonpress.document import BBox, PageImage, ProblemCode, TextOrigin
 from moonpress.engines.embedded.prepare import TextStage
 from moonpress.engines.embedded.settings import EmbeddedSettings
 from moonpress.engines.embedded.types import UprightPage
@@ -131,6 +131,37 @@ def test_a_hidden_layer_is_kept_when_it_is_right_and_dropped_when_it_is_not(
     misread = layer.text.translate(str.maketrans("aeionrs", "8cl0mn5"))
     wrong = replace(image, text_layer=replace(hidden, text=misread))
     assert stage.prepare(wrong).origin is TextOrigin.OCR
+
+
+def test_scans_with_a_hidden_layer_are_read_anew_unless_in_haste(
+    columns: GeneratedPage, stage: TextStage
+) -> None:
+    image = _image(columns.pdf)
+    layer = image.text_layer
+    assert layer is not None
+    hidden = replace(layer, invisible=np.ones(len(layer), dtype=np.bool_))
+    scan = replace(image, text_layer=hidden, pictures=(BBox(0, 0, 1, 1),))
+    assert stage.prepare(scan).origin is TextOrigin.TEXT_LAYER
+    anew = TextStage(EmbeddedSettings()).prepare(scan)
+    assert anew.origin is TextOrigin.OCR
+    assert not anew.problems
+    assert _error_rate(columns, anew) < 0.5
+
+
+def test_characters_without_meaning_are_read_from_the_picture(
+    stage: TextStage, columns: GeneratedPage
+) -> None:
+    image = _image(columns.pdf)
+    layer = image.text_layer
+    assert layer is not None
+    # An ordinary letter stands for a ligature: the font has no meaning for some of its signs.
+    torn = "".join("\ufffd" if c == "f" else c for c in layer.text)
+    page = stage.prepare(replace(image, text_layer=replace(layer, text=torn)))
+    assert torn.count("\ufffd") > 20
+    assert sum(line.text.count("\ufffd") for line in page.lines) < 0.1 * torn.count("\ufffd")
+    assert page.origin is TextOrigin.TEXT_LAYER
+    assert {line.origin for line in page.lines} == {TextOrigin.TEXT_LAYER, TextOrigin.MIXED}
+    assert _error_rate(columns, page) < 0.5
 
 
 def test_ocr_can_be_forced_and_forbidden(columns: GeneratedPage) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from moonpress.engines.embedded.recognition import Reading
-from moonpress.engines.embedded.trust import agrees
+from moonpress.engines.embedded.trust import Comparison, compare
 from moonpress.engines.embedded.types import Box, Line
 from moonpress.engines.text_trust import Judgement, Trust
 
@@ -39,7 +39,7 @@ def test_agreement_with_what_is_seen(
         return [Reading(seen, confidence, ()) for _ in lines]
 
     judgement = Judgement(Trust.DOUBTFUL, "is invisible", hidden)
-    assert agrees(_lines(PROSE), judgement, read) is verdict
+    assert compare(_lines(PROSE), judgement, read).agrees is verdict
     assert asked == [4]
 
 
@@ -47,4 +47,19 @@ def test_scripts_that_cannot_be_read_are_not_compared() -> None:
     def read(lines: Sequence[Line]) -> list[Reading]:
         raise AssertionError("nothing to compare")
 
-    assert agrees(_lines("Все люди рождаются"), Judgement(Trust.DOUBTFUL, "is odd"), read)
+    judgement = Judgement(Trust.DOUBTFUL, "is invisible", hidden=True)
+    assert compare(_lines("Все люди рождаются"), judgement, read) == Comparison(agrees=True)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "others", "legible"), [(0.98, 2, True), (0.8, 2, False), (0.98, 40, False)]
+)
+def test_pages_that_can_be_read_anew(confidence: float, others: int, legible: bool) -> None:
+    """Those in a script that the recogniser knows, when it is sure of it."""
+
+    def read(lines: Sequence[Line]) -> list[Reading]:
+        return [Reading(PROSE, confidence, ()) for _ in lines]
+
+    judgement = Judgement(Trust.DOUBTFUL, "is invisible", hidden=True)
+    lines = _lines(PROSE) + (_lines("Все люди рождаются") * 4)[:others]
+    assert compare(lines, judgement, read) == Comparison(agrees=True, legible=legible)
