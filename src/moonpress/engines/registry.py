@@ -24,6 +24,8 @@ def _say_nothing(_line: str) -> None:
 class ServerOptions:
     """Choices about servers that read pages, for engines that use one.
 
+    ``model`` and ``confidence`` also count for engines that run a model themselves.
+
     Attributes:
         urls: Addresses, such as ``http://host:8000/v1``; several are used at once.
         api_key: Sent as a bearer token.
@@ -55,6 +57,7 @@ class EngineOptions:
             that the built-in recogniser lacks.
         ocr: ``auto`` uses a text layer where it can be trusted, ``always`` never, ``never`` always.
         server: About servers.
+        batch_size: Pages that a model on this machine writes together.
         announce: Told in one line what an engine that chooses has chosen.
     """
 
@@ -64,6 +67,7 @@ class EngineOptions:
     languages: tuple[str, ...] = ()
     ocr: str = "auto"
     server: ServerOptions = field(default_factory=ServerOptions)
+    batch_size: int | None = None
     announce: Callable[[str], None] = _say_nothing
 
 
