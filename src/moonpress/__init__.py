@@ -20,12 +20,14 @@ if TYPE_CHECKING:
         RenderOptions,
     )
     from moonpress.engines.chandra.engine import ChandraVLLMEngine
+    from moonpress.engines.hf.engine import ChandraHFEngine
     from moonpress.errors import MoonpressError
 
 __all__ = [
     "BBox",
     "Block",
     "BlockKind",
+    "ChandraHFEngine",
     "ChandraVLLMEngine",
     "Document",
     "MoonpressError",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "ChandraHFEngine": "engines.hf.engine",
     "ChandraVLLMEngine": "engines.chandra.engine",
     "MoonpressError": "errors",
     "convert": "api",

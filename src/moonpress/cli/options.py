@@ -11,6 +11,8 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from moonpress.errors import UsageError
+
 OcrChoice: TypeAlias = Literal["auto", "always", "never"]
 DelimiterChoice: TypeAlias = Literal["dollar", "bracket"]
 ImageFormatChoice: TypeAlias = Literal["png", "jpeg", "webp"]
@@ -49,6 +51,13 @@ def split_names(values: list[str] | None) -> tuple[str, ...]:
     """Flatten an option that may be repeated, or hold several names with commas between."""
     parts = (part.strip() for value in values or () for part in value.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def one_of_two_names(pages: str | None, page_range: str | None) -> str | None:
+    """The value of ``--pages``, or of its other name."""
+    if pages is not None and page_range is not None:
+        raise UsageError("--page-range is another name of --pages", hint="Give one of them")
+    return page_range if pages is None else pages
 
 
 File = Annotated[
@@ -158,8 +167,8 @@ EngineName = Annotated[
         "--engine",
         metavar="NAME",
         envvar="MOONPRESS_ENGINE",
-        help="Who reads the pages: embedded on this CPU, vllm through a server, or auto for the "
-        "best that is there.",
+        help="Who reads the pages: embedded on this CPU, vllm through a server, hf with a model on "
+        "this machine's GPU, or auto for the best that is there.",
         show_default=True,
         autocompletion=_complete_engine,
         rich_help_panel=READING,
@@ -210,6 +219,18 @@ Workers = Annotated[
         rich_help_panel=READING,
     ),
 ]
+BatchSize = Annotated[
+    int | None,
+    typer.Option(
+        "--batch-size",
+        metavar="COUNT",
+        min=1,
+        max=1024,
+        envvar="MOONPRESS_BATCH_SIZE",
+        help="Pages that the engine hf writes together. By default 8 on a GPU and 1 on a CPU.",
+        rich_help_panel=READING,
+    ),
+]
 PageTimeout = Annotated[
     float | None,
     typer.Option(
@@ -219,7 +240,7 @@ PageTimeout = Annotated[
         max=86400,
         envvar="MOONPRESS_PAGE_TIMEOUT",
         help="Give a page up after this long; the others go on. By default 20 s to draw it and "
-        "120 s to read it, 900 s with a server.",
+        "120 s to read it, 900 s with a server, an hour with hf.",
         rich_help_panel=READING,
     ),
 ]
@@ -251,7 +272,8 @@ Model = Annotated[
         "--model",
         metavar="NAME",
         envvar="MOONPRESS_MODEL",
-        help="Name of the model. The one that the server has by default.",
+        help="Name of the model. By default the one that the server has; for hf "
+        "datalab-to/chandra-ocr-2 from the Hugging Face hub. For hf a folder will do too.",
         rich_help_panel=SERVER,
     ),
 ]
@@ -291,7 +313,7 @@ NoConfidence = Annotated[
     typer.Option(
         "--no-confidence",
         envvar="MOONPRESS_NO_CONFIDENCE",
-        help="Do not ask the server for probabilities; blocks then have no confidence.",
+        help="Do not ask the model for probabilities; blocks then have no confidence.",
         rich_help_panel=SERVER,
     ),
 ]

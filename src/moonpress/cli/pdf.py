@@ -51,6 +51,7 @@ def chandra_pdf(
     ocr: o.Ocr = "auto",
     languages: o.Languages = None,
     workers: o.Workers = None,
+    batch_size: o.BatchSize = None,
     page_timeout: o.PageTimeout = None,
     url: o.Urls = None,
     api_key: o.ApiKey = None,
@@ -65,8 +66,6 @@ def chandra_pdf(
     _version: o.Version = False,
 ) -> None:
     """Read a PDF or a picture into Markdown, HTML, JSON or plain text."""
-    if pages is not None and page_range is not None:
-        raise typer.BadParameter("it is another name of --pages", param_hint="--page-range")
     voice = Voice(quiet=quiet, verbose=verbose, json_logs=json_logs)
 
     def work() -> int:
@@ -74,7 +73,7 @@ def chandra_pdf(
 
         request = run.PdfRequest(
             file=file,
-            pages=pages if pages is not None else page_range,
+            pages=o.one_of_two_names(pages, page_range),
             password=password,
             dpi=dpi,
             max_image_width=max_image_width,
@@ -88,6 +87,7 @@ def chandra_pdf(
             ocr=ocr,
             languages=o.split_names(languages),
             workers=workers,
+            batch_size=batch_size,
             page_timeout=page_timeout,
             urls=o.split_names(url),
             api_key=api_key,

@@ -54,6 +54,7 @@ class PdfRequest:
     ocr: str
     languages: tuple[str, ...]
     workers: int | None
+    batch_size: int | None
     page_timeout: float | None
     urls: tuple[str, ...]
     api_key: str | None
@@ -146,6 +147,7 @@ def _engine_options(request: PdfRequest, voice: Voice) -> EngineOptions:
 
     return EngineOptions(
         workers=request.workers,
+        batch_size=request.batch_size,
         page_timeout=request.page_timeout,
         fast=request.fast,
         languages=request.languages,
