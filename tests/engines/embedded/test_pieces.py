@@ -60,6 +60,13 @@ def test_a_line_across_a_gutter_as_narrow_as_a_word_space_is_parted() -> None:
     assert [x.text for x in parted] == [FULL] * 18
 
 
+def test_pieces_are_not_joined_over_a_gutter_that_only_far_rows_show() -> None:
+    """Rows close by are missing; five above and below end and begin at the gap."""
+    left, right = column([FULL] * 9, 0, 0), column([FULL] * 9, 408, 0)
+    apart = [*left[:3], left[4], *left[6:], *right[:3], right[4], *right[6:]]
+    assert len(join_pieces(apart)) == len(apart)
+
+
 def test_a_title_over_both_columns_is_whole() -> None:
     title = line("a heading of more letters that runs on over both of the columns below", 0, 0)
     lines = [title, *column([FULL] * 9, 0, 40), *column([FULL] * 9, 412, 40)]

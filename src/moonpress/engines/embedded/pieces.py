@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,10 @@ _REACH = 1.3
 # Rows above and below that are asked about a narrow gutter, and how many lines must agree.
 _ROWS = 10
 _WITNESSES = 5
+# Line heights from which a gap is wider than a word space.
+_WIDE = 1.2
+
+_Gap: TypeAlias = tuple[float, float]
 
 
 def join_pieces(lines: Sequence[Line]) -> tuple[Line, ...]:
@@ -46,7 +51,7 @@ def join_pieces(lines: Sequence[Line]) -> tuple[Line, ...]:
 
 
 def split_at_gutters(lines: Sequence[Line]) -> tuple[Line, ...]:
-    """The lines, with those parted at their widest gap that run on over a gutter."""
+    """The lines, with those parted that run on over a gutter, wide or narrow."""
     boxes = np.array([line.box for line in lines], dtype=np.float64).reshape(-1, 4)
     result: list[Line] = []
     for line in lines:
@@ -57,42 +62,49 @@ def split_at_gutters(lines: Sequence[Line]) -> tuple[Line, ...]:
 
 def _gutter_in(line: Line, boxes: npt.NDArray[np.float64]) -> int:
     """Index of the word after the gutter; 0 where the line crosses none."""
-    gaps = [b.box.x0 - a.box.x1 for a, b in pairwise(line.words)]
     # Raised and lowered letters make the box of a line higher than its letters.
     height = min(line.box.height, line.size or line.box.height)
-    if not gaps:
-        return 0
-    if max(gaps) < 1.2 * height:
-        return _narrow_gutter_in(line, height, boxes)
-    place = int(np.argmax(gaps)) + 1
-    left, right = line.words[place - 1].box, line.words[place].box
+    gaps = [(a.box.x1, b.box.x0) for a, b in pairwise(line.words)]
+    widest = max(gaps, key=_width, default=(0.0, 0.0))
+    if _width(widest) >= _WIDE * height:
+        return gaps.index(widest) + 1 if _is_gutter(widest, line.box, height, boxes) else 0
+    for place, gap in enumerate(gaps, start=1):
+        if _is_narrow_gutter(gap, line.box, height, boxes):
+            return place
+    return 0
+
+
+def _width(gap: _Gap) -> float:
+    return gap[1] - gap[0]
+
+
+def _is_gutter(gap: _Gap, row: Box, height: float, boxes: npt.NDArray[np.float64]) -> bool:
+    """Whether no row close by has text in a wide gap, and one has text on both its sides."""
+    left, right = gap
     parted = 0
-    for beside in _beside(line.box, height, boxes):
-        if np.any((beside[:, 0] < left.x1) & (beside[:, 2] > right.x0)):
-            return 0
+    for beside in _beside(row, height, boxes):
+        if np.any((beside[:, 0] < left) & (beside[:, 2] > right)):
+            return False
         # The last line of a paragraph is short: the gutter is just before the next column.
-        parted += _both_sides(beside, line.box.x0, right.x0 - 0.2 * height, line.box.x1)
-    return place if parted else 0
+        parted += _both_sides(beside, row.x0, right - 0.2 * height, row.x1)
+    return parted > 0
 
 
-def _narrow_gutter_in(line: Line, height: float, boxes: npt.NDArray[np.float64]) -> int:
-    """Index of the word after a gutter as narrow as a word space; 0 where there is none.
+def _is_narrow_gutter(gap: _Gap, row: Box, height: float, boxes: npt.NDArray[np.float64]) -> bool:
+    """Whether a gap is a gutter as narrow as a word space.
 
     Such a gutter shows only in the lines around: several end before it, several begin after it, and
     hardly any runs over it. A recogniser joins a few lines over it all the same.
     """
+    left, right = gap
     heights = boxes[:, 3] - boxes[:, 1]
-    alike = (heights > 0.6 * line.box.height) & (heights < 1.6 * line.box.height)
-    above, below = line.box.y0 - _ROWS * height, line.box.y1 + _ROWS * height
+    alike = (heights > 0.6 * row.height) & (heights < 1.6 * row.height)
+    above, below = row.y0 - _ROWS * height, row.y1 + _ROWS * height
     rows = boxes[alike & (boxes[:, 3] > above) & (boxes[:, 1] < below)]
-    for place, (before, after) in enumerate(pairwise(line.words), start=1):
-        left, right = before.box.x1, after.box.x0
-        ending = int(np.sum(np.abs(rows[:, 2] - left) < 0.8 * height))
-        starting = int(np.sum(np.abs(rows[:, 0] - right) < 0.5 * height))
-        over = int(np.sum((rows[:, 0] < left - height) & (rows[:, 2] > right + height)))
-        if min(ending, starting) >= _WITNESSES and min(ending, starting) > 2 * over:
-            return place
-    return 0
+    ending = int(np.sum(np.abs(rows[:, 2] - left) < 0.8 * height))
+    starting = int(np.sum(np.abs(rows[:, 0] - right) < 0.5 * height))
+    over = int(np.sum((rows[:, 0] < left - height) & (rows[:, 2] > right + height)))
+    return min(ending, starting) >= _WITNESSES and min(ending, starting) > 2 * over
 
 
 def _parted(line: Line, place: int) -> list[Line]:
@@ -136,9 +148,16 @@ def _torn(left: int, right: int, boxes: npt.NDArray[np.float64]) -> bool:
     height = min(a[3] - a[1], b[3] - b[1])
     if max(a[3] - a[1], b[3] - b[1]) > 2.0 * height:
         return False
-    middle = (a[2] + b[0]) / 2
-    crossed = 0
+    gap, middle = (a[2], b[0]), (a[2] + b[0]) / 2
     row = Box(a[0], min(a[1], b[1]), b[2], max(a[3], b[3]))
+    if _width(gap) >= _WIDE * height:
+        gutter = _is_gutter(gap, row, height, boxes)
+    else:
+        # What is narrower than this is the mark of a list's item, whose texts begin at one place.
+        gutter = a[2] - a[0] > 2 * height and _is_narrow_gutter(gap, row, height, boxes)
+    if gutter:
+        return False
+    crossed = 0
     for beside in _beside(row, height, boxes):
         if np.any((beside[:, 0] < a[2] - height) & (beside[:, 2] > b[0] + height)):
             crossed += 1

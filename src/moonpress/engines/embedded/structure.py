@@ -51,8 +51,7 @@ def build_blocks(
         regions=regions,
         rulings=page.rulings,
     )
-    # Joining sees only the rows next to a gap; what it joins over a gutter is parted again.
-    mended = split_at_gutters(join_pieces(split_at_gutters(furniture.body)))
+    mended = join_pieces(split_at_gutters(furniture.body))
     paragraphs = [
         _paragraph(rows)
         for stack in stack_lines(restore_drop_capitals(mended))
