@@ -91,6 +91,14 @@ def _rebuild(
     return kind(message, file=file, page=page, hint=hint)
 
 
+def root_cause(error: BaseException) -> BaseException:
+    """The error that says most, when task groups have wrapped several into one."""
+    while isinstance(error, BaseExceptionGroup):
+        known = error.subgroup(MoonpressError)
+        error = (known or error).exceptions[0]
+    return error
+
+
 class UsageError(MoonpressError):
     """The request makes no sense."""
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from moonpress.cli.interrupts import Stopped, stopping_on_signals
 from moonpress.cli.voice import Voice, printable
-from moonpress.errors import MoonpressError
+from moonpress.errors import MoonpressError, root_cause
 from moonpress.telemetry import event, writing_events
 
 BUG = 1
@@ -59,14 +59,6 @@ def _translated(work: Callable[[], int], subject: str, voice: Voice) -> int:
         if _reader_is_gone(error):
             return _BY_SIGNAL + signal.SIGPIPE
         return _tell_error(root_cause(error), subject, voice)
-
-
-def root_cause(error: BaseException) -> BaseException:
-    """The error that says most, when task groups have wrapped several into one."""
-    while isinstance(error, BaseExceptionGroup):
-        known = error.subgroup(MoonpressError)
-        error = (known or error).exceptions[0]
-    return error
 
 
 def describe(error: MoonpressError) -> str:

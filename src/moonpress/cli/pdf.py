@@ -70,6 +70,7 @@ def chandra_pdf(
 
     def work() -> int:
         from moonpress.cli import run
+        from moonpress.cli.engine_choice import EngineChoice
 
         request = run.PdfRequest(
             file=file,
@@ -82,20 +83,22 @@ def chandra_pdf(
             headers_footers=headers_footers,
             page_anchors=page_anchors,
             delimiters=delimiters,
-            engine=engine,
-            fast=fast,
-            ocr=ocr,
-            languages=o.split_names(languages),
-            workers=workers,
-            batch_size=batch_size,
-            page_timeout=page_timeout,
-            urls=o.split_names(url),
-            api_key=api_key,
-            model=model,
-            ca_file=ca_file,
-            headers=tuple(header or ()),
-            image_format=image_format,
-            confidence=not no_confidence,
+            reading=EngineChoice(
+                engine=engine,
+                fast=fast,
+                ocr=ocr,
+                languages=o.split_names(languages),
+                workers=workers,
+                batch_size=batch_size,
+                page_timeout=page_timeout,
+                urls=o.split_names(url),
+                api_key=api_key,
+                model=model,
+                ca_file=ca_file,
+                headers=tuple(header or ()),
+                image_format=image_format,
+                confidence=not no_confidence,
+            ),
         )
         return run.read_to_files(request, voice)
 

@@ -13,12 +13,13 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from moonpress.cli.engine_choice import EngineChoice
 from moonpress.cli.interrupts import run_interruptible
 from moonpress.cli.progress import watching
 from moonpress.cli.report import exit_code, tell_pages, tell_written
 from moonpress.cli.voice import Voice
 from moonpress.document import Delimiters, Document, RenderOptions
-from moonpress.engines.registry import EngineOptions, create_engine
+from moonpress.engines.registry import create_engine
 from moonpress.errors import InputUnreadable, UsageError
 from moonpress.outputs.figures import FigureCrops
 from moonpress.outputs.targets import Targets, check_writable, resolve_targets
@@ -29,7 +30,6 @@ from moonpress.pipeline.convert import (
     Observer,
     convert_document,
 )
-from moonpress.settings import server_options
 
 _STANDARD_STREAM = "-"
 _STANDARD_INPUT_NAME = "standard input"
@@ -49,20 +49,7 @@ class PdfRequest:
     headers_footers: bool
     page_anchors: bool
     delimiters: str
-    engine: str
-    fast: bool
-    ocr: str
-    languages: tuple[str, ...]
-    workers: int | None
-    batch_size: int | None
-    page_timeout: float | None
-    urls: tuple[str, ...]
-    api_key: str | None
-    model: str | None
-    ca_file: str | None
-    headers: tuple[str, ...]
-    image_format: str | None
-    confidence: bool
+    reading: EngineChoice
 
 
 def read_to_files(request: PdfRequest, voice: Voice) -> int:
@@ -126,43 +113,18 @@ async def _read(
     crops: FigureCrops | None,
     voice: Voice,
 ) -> Document:
-    options = _engine_options(request, voice)
+    choice = request.reading
     settings = ConvertSettings(
         pages=request.pages,
         password=request.password,
         dpi=request.dpi,
         max_image_width=request.max_image_width,
-        page_timeout=request.page_timeout or DRAWING_SECONDS,
+        page_timeout=choice.page_timeout or DRAWING_SECONDS,
     )
-    async with aclosing(create_engine(request.engine, options)) as engine:
+    async with aclosing(create_engine(choice.engine, choice.options(voice))) as engine:
         return await convert_document(
             source, name=name, engine=engine, settings=settings, observer=observer, crops=crops
         )
-
-
-def _engine_options(request: PdfRequest, voice: Voice) -> EngineOptions:
-    def announce(line: str) -> None:
-        if voice.chatty:
-            voice.say(line)
-
-    return EngineOptions(
-        workers=request.workers,
-        batch_size=request.batch_size,
-        page_timeout=request.page_timeout,
-        fast=request.fast,
-        languages=request.languages,
-        ocr=request.ocr,
-        server=server_options(
-            urls=request.urls,
-            api_key=request.api_key,
-            model=request.model,
-            ca_file=request.ca_file,
-            headers=request.headers,
-            image_format=request.image_format,
-            confidence=request.confidence,
-        ),
-        announce=announce,
-    )
 
 
 def _render_options(request: PdfRequest) -> RenderOptions:

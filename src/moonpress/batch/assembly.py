@@ -1,0 +1,119 @@
+"""The parent's side of assembling: documents whose pages are all kept become stored documents.
+
+Owns the worker process, what its failures mean, and the order in which a document is stored, marked
+done and its pages forgotten. Never renders itself: see `moonpress.batch.assembler`.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Sequence
+
+import anyio
+import anyio.to_thread
+
+from moonpress.batch.assembler import SinkSettings, crops_folder
+from moonpress.batch.entry import Entry
+from moonpress.batch.ledger import Ledger
+from moonpress.batch.sinks.base import Stored
+from moonpress.errors import MoonpressError, NoSpace, OutputError
+from moonpress.processes import WorkerError, WorkerFailure, WorkerProcess
+from moonpress.telemetry import event
+
+_ASSEMBLER = "moonpress.batch.assembler:Assembler"
+# Thousands of pages with tables take a minute.
+_LIMIT_SECONDS = 1800.0
+
+
+class Assembly:
+    """One worker process that assembles and stores; calls take turns.
+
+    Args:
+        ledger: The run's.
+        sink: Where documents go.
+        engine_name: Who read the pages.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        sink: SinkSettings,
+        engine_name: str,
+    ) -> None:
+        self._ledger = ledger
+        self._arguments = {"ledger": ledger.path, "sink": sink, "engine_name": engine_name}
+        self._worker: WorkerProcess | None = None
+
+    async def finish(self, entry: Entry) -> bool:
+        """Store a document whose pages are all in the ledger, or note why that is impossible.
+
+        Returns:
+            Whether the sink has taken it.
+
+        Raises:
+            NoSpace: the disk is full: no other document would fare better.
+            OutputError: the ledger cannot be written.
+        """
+        try:
+            stored: list[Stored] = await self._call("finish", entry.key)
+        except NoSpace:
+            raise
+        except MoonpressError as error:
+            await self._fail(entry, error)
+        except WorkerFailure as failure:
+            detail = failure.detail if isinstance(failure, WorkerError) else ""
+            event("assembler_bug", level=logging.ERROR, document=entry.item.id, detail=detail)
+            await self._fail(entry, OutputError(f"it could not be written: {failure}"))
+        else:
+            await self._mark(stored)
+            return True
+        return False
+
+    async def flush(self) -> None:
+        """Store for good what the sink holds back, and take older copies out.
+
+        Raises:
+            OutputError: the sink or the ledger cannot be written.
+        """
+        if self._worker is not None:
+            await self._mark(await self._guarded("flush"))
+        old = await anyio.to_thread.run_sync(self._ledger.superseded)
+        if old:
+            await self._guarded("remove", old)
+            await anyio.to_thread.run_sync(self._ledger.removed, old)
+
+    async def aclose(self) -> None:
+        """End the worker process."""
+        if self._worker is not None:
+            await self._worker.aclose()
+
+    async def _guarded(self, method: str, *args: object) -> list[Stored]:
+        try:
+            answer: list[Stored] = await self._call(method, *args)
+        except WorkerFailure as failure:
+            raise OutputError(f"documents could not be stored: {failure}") from failure
+        return answer
+
+    async def _call(self, method: str, *args: object) -> list[Stored]:
+        if self._worker is None or not self._worker.alive:
+            if self._worker is not None:
+                await self._worker.aclose()
+            self._worker = WorkerProcess(_ASSEMBLER, self._arguments)
+            await self._worker.start()
+        answer: list[Stored] = await self._worker.call(method, *args, timeout=_LIMIT_SECONDS)
+        return answer
+
+    async def _mark(self, stored: Sequence[Stored]) -> None:
+        if not stored:
+            return
+        freed = await anyio.to_thread.run_sync(self._ledger.done, stored)
+        await anyio.to_thread.run_sync(self._drop_crops, freed)
+
+    def _drop_crops(self, keys: Sequence[int]) -> None:
+        for key in keys:
+            shutil.rmtree(crops_folder(self._ledger.path, key), ignore_errors=True)
+
+    async def _fail(self, entry: Entry, error: MoonpressError) -> None:
+        event("document_failed", level=logging.ERROR, document=entry.item.id, error=error)
+        await anyio.to_thread.run_sync(self._ledger.fail, entry.key, error)

@@ -1,0 +1,84 @@
+"""Where a run gets the pictures of its pages from.
+
+Owns the seam, and its real side: fetch the file, open it in a render worker, give the worker back.
+Never reads a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+from moonpress.document import PageImage
+from moonpress.pipeline.render import RenderLimits, open_in_pool
+from moonpress.pipeline.render_pool import RenderPool
+from moonpress.sources.base import RenderRequest, SourceInfo
+from moonpress.sources.inputs.item import InputItem
+
+
+class OpenDocument(Protocol):
+    """A document whose pages can be drawn."""
+
+    @property
+    def info(self) -> SourceInfo:
+        """What is known of the file."""
+        ...
+
+    async def page(self, number: int, request: RenderRequest) -> PageImage:
+        """Draw one page, counted from 1.
+
+        Raises:
+            PageError: it cannot be drawn.
+        """
+        ...
+
+
+class PageSource(Protocol):
+    """Opens documents; used by as many tasks at once as there are places."""
+
+    @property
+    def places(self) -> int:
+        """How many documents may be open at once."""
+        ...
+
+    def open(self, item: InputItem) -> AbstractAsyncContextManager[OpenDocument]:
+        """Open one document for a while.
+
+        Raises:
+            InputError: it cannot be opened at all.
+        """
+        ...
+
+
+class RenderedPages:
+    """Documents drawn by worker processes that are kept between documents.
+
+    Args:
+        places: Worker processes at most.
+        limits: What each document may cost.
+        scratch: A folder for what must be fetched first.
+        password: For documents that bring none of their own.
+    """
+
+    def __init__(
+        self, *, places: int, limits: RenderLimits, scratch: Path, password: str | None
+    ) -> None:
+        self.places = places
+        self._pool = RenderPool(limits, idle=places)
+        self._scratch = scratch
+        self._password = password
+
+    @asynccontextmanager
+    async def open(self, item: InputItem) -> AsyncIterator[OpenDocument]:
+        """Open one document; see `PageSource.open`."""
+        password = item.password or self._password
+        async with open_in_pool(
+            self._pool, Path(item.uri), name=item.name, password=password
+        ) as document:
+            yield document
+
+    async def aclose(self) -> None:
+        """End the worker processes."""
+        await self._pool.aclose()
