@@ -18,6 +18,8 @@ from moonpress.document import RenderOptions
 from moonpress.errors import OutputError
 from moonpress.pipeline.finish import finish_document
 
+_WITH_FIGURES = frozenset({"markdown", "html", "json"})
+
 
 @dataclass(frozen=True, slots=True)
 class SinkSettings:
@@ -34,6 +36,11 @@ class SinkSettings:
     root: str
     formats: tuple[str, ...]
     options: RenderOptions
+
+    @property
+    def keeps_figures(self) -> bool:
+        """Whether any of the formats shows pictures."""
+        return bool(set(self.formats or _WITH_FIGURES) & _WITH_FIGURES)
 
 
 def crops_folder(ledger: Path, key: int) -> Path:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from moonpress.batch.entry import Entry, PageRecord, State, entry_of
+from moonpress.batch.entry import Entry, PageRecord, State, entry_of, to_column
 from moonpress.batch.ledger_file import disk_errors, open_for_writing
 from moonpress.batch.sinks.base import Stored
 from moonpress.batch.spool import encode_page
@@ -83,7 +83,8 @@ class Ledger:
         entries = []
         with self._transaction() as db:
             for item in items:
-                wanted = (item.uri, item.name, item.version, _own_choices(item, choices), self.run)
+                names = (to_column(item.uri), to_column(item.name))
+                wanted = (*names, item.version, _own_choices(item, choices), self.run)
                 row = db.execute(_SELECT, (item.id,)).fetchone()
                 if row is None:
                     db.execute(
@@ -94,7 +95,7 @@ class Ledger:
                 elif (row["uri"], row["version"], row["choices"]) == (wanted[0], *wanted[2:4]):
                     db.execute(
                         "UPDATE documents SET name = ?, run = ? WHERE id = ?",
-                        (item.name, self.run, item.id),
+                        (names[1], self.run, item.id),
                     )
                 else:
                     _start_anew(db, row["key"], wanted)

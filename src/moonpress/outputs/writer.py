@@ -19,7 +19,7 @@ from moonpress.document import Document, RenderOptions
 from moonpress.document.rendering import find_output
 from moonpress.errors import OutputError
 from moonpress.outputs.disk import output_errors, sync, temporary_name, write_new
-from moonpress.outputs.figures import FigureCrops
+from moonpress.outputs.figures import Crops
 from moonpress.outputs.targets import Targets, is_device
 
 # Characters that end or change a relative link, in HTML or in Markdown.
@@ -30,7 +30,7 @@ _NO_LINKS: Final = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.EML
 
 
 def write_document(
-    document: Document, targets: Targets, crops: FigureCrops | None, options: RenderOptions
+    document: Document, targets: Targets, crops: Crops | None, options: RenderOptions
 ) -> list[Path]:
     """Render and write ``document``; each file appears whole, or not at all.
 
@@ -80,7 +80,7 @@ def link(*names: str) -> str:
     return "/".join(name.translate(_LINK_BREAKERS) for name in names)
 
 
-def _crops_of(document: Document, crops: FigureCrops | None) -> Mapping[str, Path]:
+def _crops_of(document: Document, crops: Crops | None) -> Mapping[str, Path]:
     if crops is None:
         return {}
     ids = {block.id for page in document.pages for block in page.blocks}

@@ -1,0 +1,133 @@
+"""A run from its request to its end: the parts are made, the run goes, the parts are closed.
+
+Owns the order of making and closing. Never draws, reads or writes itself, and never prints.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from moonpress.batch.assembly import Assembly
+from moonpress.batch.ledger import Ledger
+from moonpress.batch.meter import Meter
+from moonpress.batch.page_source import PageSource, RenderedPages
+from moonpress.batch.patience import Patience
+from moonpress.batch.request import BatchRequest
+from moonpress.batch.run import Run, RunSettings
+from moonpress.batch.stop import Stop
+from moonpress.engines.base import Engine, prepare
+from moonpress.pipeline.page_request import request_for
+from moonpress.pipeline.render import RenderLimits
+from moonpress.sources.inputs.item import InputItem, InputProblem
+from moonpress.telemetry import event
+
+_ENGINE_FACT = "engine"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended that was not ended by an error.
+
+    Attributes:
+        number: Of the run in its ledger, from 1.
+        problems: What was found and could not even become a document; a thousand at most.
+    """
+
+    number: int
+    problems: list[InputProblem]
+
+
+async def run_batch(
+    request: BatchRequest,
+    *,
+    ledger: Ledger,
+    engine: Engine,
+    items: Iterator[InputItem | InputProblem],
+    meter: Meter,
+    stop: Stop,
+) -> Outcome:
+    """Read everything that the ledger does not have yet.
+
+    Args:
+        request: The caller's choices.
+        ledger: Open; it is not closed.
+        engine: Who reads; it is not closed.
+        items: What was found.
+        meter: Counts what happens.
+        stop: To end the run early.
+
+    Raises:
+        EngineUnavailable: the engine is not there, or went away for longer than there is patience.
+        NoSpace: the disk is full.
+        OutputError: the ledger or the sink cannot be written.
+    """
+    await prepare(engine)
+    await anyio.to_thread.run_sync(ledger.note, _ENGINE_FACT, engine.name)
+    number = await anyio.to_thread.run_sync(ledger.begin_run)
+    await anyio.to_thread.run_sync(_again_what_found_no_engine, ledger)
+    request_of_pages = request_for(
+        engine, dpi=request.reading.dpi, max_image_width=request.reading.max_image_width
+    )
+    assembly = Assembly(ledger, request.sink, engine.name)
+    try:
+        async with _rendering(request, engine) as source:
+            run = Run(
+                ledger=ledger,
+                engine=engine,
+                source=source,
+                assembly=assembly,
+                patience=Patience(engine, request.patience),
+                settings=RunSettings(
+                    pages=request.reading.pages,
+                    choices=request.choices(engine.name),
+                    request=request_of_pages,
+                    figures=request.sink.keeps_figures,
+                    limit=request.limit,
+                ),
+                meter=meter,
+                stop=stop,
+            )
+            event("run_started", run=number, engine=engine.name, capacity=engine.capacity)
+            problems = await run.read_all(items)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await assembly.aclose()
+    return Outcome(number, problems)
+
+
+@asynccontextmanager
+async def _rendering(request: BatchRequest, engine: Engine) -> AsyncIterator[PageSource]:
+    """Render workers, and a folder for what must be fetched before it can be drawn."""
+    places = render_places(engine.capacity)
+    with tempfile.TemporaryDirectory(prefix="moonpress-") as scratch:
+        source = RenderedPages(
+            places=places,
+            limits=RenderLimits(page_timeout=request.page_timeout),
+            scratch=Path(scratch),
+            password=request.password,
+        )
+        try:
+            yield source
+        finally:
+            with anyio.CancelScope(shield=True):
+                await source.aclose()
+
+
+def render_places(capacity: int) -> int:
+    """Render workers for an engine: one a core, and no more than it takes to feed it.
+
+    An engine of few places reads on this machine, and needs its cores itself.
+    """
+    return max(1, min(os.cpu_count() or 1, capacity // 2))
+
+
+def _again_what_found_no_engine(ledger: Ledger) -> None:
+    ledger.try_again(only_unavailable=True)
