@@ -84,8 +84,28 @@ PAGE_2: tuple[tuple[BlockKind, str], ...] = (
 )
 
 
+PAGE_5: tuple[tuple[BlockKind, str], ...] = (
+    (K.TEXT, "<p>This paragraph breaks off <i>inside a compli-</i></p>"),
+    (K.FOOTNOTE, "<p><sup>2</sup> A note between.</p>"),
+    (K.CAPTION, "<p>Table 3: Over the page</p>"),
+    (
+        K.TABLE,
+        "<table><tr><th>Town</th><th>People</th></tr><tr><td>Ayr</td><td>1</td></tr></table>",
+    ),
+)
+PAGE_6: tuple[tuple[BlockKind, str], ...] = (
+    (
+        K.TABLE,
+        "<table><thead><tr><th>Town</th><th>People</th></tr></thead>"
+        "<tbody><tr><td>Bath</td><td><b>2</b></td></tr></tbody></table>",
+    ),
+    (K.TEXT, "<p>cated word, see the project page.</p><p>And a new paragraph.</p>"),
+)
+CONTINUES = {"p6-b1": "p5-b4", "p6-b2": "p5-b1"}
+
+
 def make_document() -> Document:
-    """Five pages: ok, ok, blank, partly read and failed."""
+    """Seven pages: ok, ok, blank, partly read, two that hang together, and failed."""
     pages = (
         _page(1, PAGE_1, levels={2: 1, 3: 2}),
         _page(2, PAGE_2),
@@ -98,6 +118,8 @@ def make_document() -> Document:
             blocks=(_block(4, 1, K.TEXT, "<p>Only this.</p>"),),
             problems=(Problem("picture-truncated", "The picture ends early", "p4-b1"),),
         ),
+        _page(5, PAGE_5),
+        _page(6, PAGE_6),
         Page(
             7,
             None,
@@ -138,7 +160,7 @@ def _block(page: int, index: int, kind: BlockKind, html: str, *, level: int | No
             Link("#p2", box, "Müller et al. (2024)"),
             Link("javascript:alert(1)", box, "more"),
         )
-    captions = {(1, 10): "p1-b9", (2, 2): "p2-b1"}
+    captions = {(1, 10): "p1-b9", (2, 2): "p2-b1", (5, 3): "p5-b4"}
     return Block(
         id=f"p{page}-b{index}",
         kind=kind,
@@ -150,4 +172,5 @@ def _block(page: int, index: int, kind: BlockKind, html: str, *, level: int | No
         origin=TextOrigin.OCR if kind is K.TEXT else TextOrigin.MODEL,
         font_size=10.5 if kind is K.TEXT else None,
         caption_for=captions.get((page, index)),
+        continues=CONTINUES.get(f"p{page}-b{index}"),
     )

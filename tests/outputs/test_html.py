@@ -88,12 +88,23 @@ def test_blocks_say_where_they_stood() -> None:
     assert block.get("data-kind") == "text"
     assert block.get("data-page") == "1"
     assert block.get("data-confidence") == "0.975"
-    assert [s.get("id") for s in tree.xpath("//section")] == ["p1", "p2", "p3", "p4", "p7"]
-    assert [s.get("data-status") for s in tree.xpath("//section")][-2:] == ["partial", "failed"]
+    assert [s.get("id") for s in tree.xpath("//section")] == [f"p{n}" for n in range(1, 8)]
+    assert [s.get("data-status") for s in tree.xpath("//section")][3::3] == ["partial", "failed"]
     assert tree.xpath("//figure[@id='p2-b1']/figcaption[@id='p2-b2']")
     assert tree.xpath("//figure[@id='p2-b1']//img/@src") == ["sample_files/p2-b1.png"]
     assert tree.xpath("//img[not(@src)]") == []
     assert tree.xpath("//div[@id='p1-b2']/h1")
+
+
+def test_parts_from_a_later_page_say_where_they_stood() -> None:
+    tree = lxml.html.document_fromstring(make_document().to_html().partition("\n")[2])
+    (row,) = tree.xpath("//div[@id='p5-b4']/table/tbody[@id='p6-b1']")
+    (part,) = tree.xpath("//div[@id='p5-b1']/p/span[@id='p6-b2']")
+    assert (row.get("data-page"), row.get("data-bbox")) == ("6", "0.1 0.05 0.9 0.09")
+    assert (part.get("data-page"), part.get("data-bbox")) == ("6", "0.1 0.1 0.9 0.14")
+    # The link of the later page is there, in the paragraph of the earlier one.
+    assert part.xpath("./a/@href") == ["https://example.org/a_(b)"]
+    assert len(tree.xpath("//*[@id='p6-b2']")) == 1
 
 
 def test_formulas_are_mathml_with_their_latex() -> None:
@@ -151,7 +162,12 @@ def test_visible_words_are_all_there() -> None:
     )
     for page in document.pages:
         for block in page.blocks:
-            if "<math" not in block.html and block.kind not in {
+            if block.id == "p5-b1":
+                assert "breaksoffinsideacomplicatedword" in shown
+            elif block.id == "p6-b1":
+                assert "AyrBath" not in shown
+                assert "Bath2" in shown
+            elif "<math" not in block.html and block.kind not in {
                 BlockKind.PAGE_HEADER,
                 BlockKind.PAGE_FOOTER,
             }:

@@ -87,8 +87,9 @@ def test_sample_has_what_the_schema_promises() -> None:
     assert first["blocks"][11]["figure"] == "sample_files/p1-b12.png"
     assert first["blocks"][2]["text"] == "1. What costs $5 & more #"
     assert first["blocks"][3]["bbox"] == pytest.approx([0.1, 0.2, 0.9, 0.24])
-    assert data["pages"][4]["status"] == "failed"
-    assert data["pages"][4]["problems"][0]["code"] == "page-timeout"
+    assert data["pages"][5]["blocks"][0]["continues"] == "p5-b4"
+    assert data["pages"][6]["status"] == "failed"
+    assert data["pages"][6]["problems"][0]["code"] == "page-timeout"
     assert parse(stdlib_json.dumps(data)) == document
 
 

@@ -7,6 +7,7 @@ are relative links. Never writes files.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
@@ -18,10 +19,11 @@ from lxml.html import HtmlElement
 
 from moonpress.document import BBox, Block, BlockKind, Document, Page, RenderOptions
 from moonpress.document.html import clean_text, inner_html, tag_of
+from moonpress.outputs.continued import PART
 from moonpress.outputs.html_style import STYLE
 from moonpress.outputs.latex import bare_latex
 from moonpress.outputs.mathml import Formulas
-from moonpress.outputs.pages import Shown, block_tree, needs_picture, shown_blocks
+from moonpress.outputs.pages import Shown, block_tree, needs_picture, shown_pages, shown_tree
 
 # Even if markup slipped through, a browser would run and fetch nothing but pictures.
 _POLICY: Final = "default-src 'none'; img-src * data:; style-src 'unsafe-inline'"
@@ -50,7 +52,9 @@ class HtmlOutput:
         formulas = Formulas()
         # The name alone: a page that is passed on need not say where the file lay.
         title = _text(document.metadata.title or PurePath(document.source).name)
-        pages = "\n".join(_page(page, options, formulas) for page in document.pages)
+        pages = "\n".join(
+            _page(page, shown, options, formulas) for page, shown in shown_pages(document, options)
+        )
         return (
             "<!DOCTYPE html>\n<html>\n<head>\n"
             '<meta charset="utf-8">\n'
@@ -75,7 +79,9 @@ def _summary(document: Document) -> str:
     return f"<p>{_text(words)}</p>{warning}"
 
 
-def _page(page: Page, options: RenderOptions, formulas: Formulas) -> str:
+def _page(
+    page: Page, blocks_shown: Sequence[Shown], options: RenderOptions, formulas: Formulas
+) -> str:
     size = page.size
     measures = ""
     if size is not None:
@@ -86,7 +92,7 @@ def _page(page: Page, options: RenderOptions, formulas: Formulas) -> str:
     problems = "".join(
         f"<li><code>{_text(p.code)}</code> {_text(p.message)}</li>" for p in page.problems
     )
-    blocks = [_block(shown, page, options, formulas) for shown in shown_blocks(page, options)]
+    blocks = [_block(shown, page, options, formulas) for shown in blocks_shown]
     status = "" if page.status == "ok" else f" ({_text(page.status)})"
     return (
         f'<section class="page" id="p{page.number}" data-page="{page.number}"'
@@ -100,7 +106,8 @@ def _page(page: Page, options: RenderOptions, formulas: Formulas) -> str:
 def _block(shown: Shown, page: Page, options: RenderOptions, formulas: Formulas) -> str:
     block = shown.block
     wrapper = _WRAPPERS.get(block.kind, "div")
-    root = block_tree(block)
+    root = shown_tree(shown)
+    _place_parts(root, shown)
     if needs_picture(block):
         _show_crop(root, options.figures.get(block.id), shown.caption_text)
     inside = _inside(root, block, formulas)
@@ -109,6 +116,21 @@ def _block(shown: Shown, page: Page, options: RenderOptions, formulas: Formulas)
         for c in shown.captions
     )
     return f"<{wrapper}{_attributes(block, page)}>{inside}{captions}</{wrapper}>"
+
+
+def _place_parts(root: HtmlElement, shown: Shown) -> None:
+    """Say of what came from later pages where it stood; its first element has the block's id."""
+    pages = {block.id: (block, page) for block, page in shown.parts}
+    named: set[str] = set()
+    for element in root.iter():
+        block, page = pages.get(element.get(PART, ""), (None, None))
+        if block is None or page is None:
+            continue
+        element.set("data-page", str(page.number))
+        element.set("data-bbox", _box(block.bbox))
+        if block.id not in named:
+            named.add(block.id)
+            element.set("id", block.id)
 
 
 def _attributes(block: Block, page: Page) -> str:

@@ -64,6 +64,10 @@ class BlockModel(_Model):
     origin: TextOrigin = Field(default=TextOrigin.MODEL, description="Where the text comes from")
     font_size: float | None = Field(default=None, description="Points, where known")
     caption_for: str | None = Field(default=None, description="Id of the figure or table captioned")
+    continues: str | None = Field(
+        default=None,
+        description="Id of the block on an earlier page that goes on here",
+    )
     figure: str | None = Field(default=None, description="Relative link of the crop, if kept")
 
 
@@ -221,6 +225,7 @@ def _from_block(block: Block, figure: str | None) -> BlockModel:
         origin=block.origin,
         font_size=block.font_size,
         caption_for=block.caption_for,
+        continues=block.continues,
         figure=figure,
     )
 
@@ -255,6 +260,7 @@ def _to_block(model: BlockModel) -> Block:
         origin=model.origin,
         font_size=model.font_size,
         caption_for=model.caption_for,
+        continues=model.continues,
     )
 
 

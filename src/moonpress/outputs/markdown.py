@@ -6,6 +6,7 @@ itself: see `markdown_blocks`, `markdown_tables` and `inline`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +23,8 @@ from moonpress.outputs.pages import (
     block_tree,
     needs_picture,
     page_remark,
-    shown_blocks,
+    shown_pages,
+    shown_tree,
     take_pictures,
 )
 from moonpress.outputs.tokens import Kind, Token, tidy
@@ -40,28 +42,29 @@ class MarkdownOutput:
     def render(self, document: Document, options: RenderOptions) -> str:
         """The whole document; ends with a line break unless it is empty."""
         blocks: list[str] = []
-        for page in document.pages:
-            blocks += _page(page, options)
+        for page, shown in shown_pages(document, options):
+            blocks += _page(page, shown, options)
         text = join_blocks(blocks)
         return f"{text}\n" if text else ""
 
 
-def _page(page: Page, options: RenderOptions) -> list[str]:
+def _page(page: Page, blocks_shown: Sequence[Shown], options: RenderOptions) -> list[str]:
     blocks = [f'<a id="p{page.number}"></a>'] if options.page_anchors else []
     remark = page_remark(page)
     if remark:
         blocks.append(_comment(remark))
-    for shown in shown_blocks(page, options):
-        blocks += _block(shown, options)
+    for shown in blocks_shown:
+        blocks += render_shown(shown, options)
     return blocks
 
 
-def _block(shown: Shown, options: RenderOptions) -> list[str]:
+def render_shown(shown: Shown, options: RenderOptions) -> list[str]:
+    """One block with what is shown along with it, as blocks of Markdown."""
     block = shown.block
     style = InlineStyle(options.delimiters, page_links=options.page_anchors)
     if needs_picture(block):
         return _picture(shown, options, style)
-    root = block_tree(block)
+    root = shown_tree(shown)
     if block.kind is BlockKind.BLANK:
         return []
     if block.kind is BlockKind.HEADING:

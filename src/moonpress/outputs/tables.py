@@ -1,6 +1,7 @@
 """The grid of an HTML table: which cell lies where, spans resolved.
 
-Owns the reading of rows, spans and headers. Never renders: see `markdown_tables` and `text`.
+Owns the reading of rows, spans and headers, repeated ones too. Never renders: see
+`markdown_tables` and `text`.
 """
 
 from __future__ import annotations
@@ -111,6 +112,25 @@ def read_grid(table: HtmlElement) -> Grid:
         _header_rows(cells, [in_head for _, in_head in rows]),
         captions[0] if captions else None,
     )
+
+
+def repeated_header(first: Grid, second: Grid) -> int | None:
+    """How many rows at the top of ``second`` repeat those of ``first``, of which it is the rest.
+
+    ``None`` when ``second`` has a header of its own, so that it is a table of its own.
+    """
+    rows = second.header_rows or 1
+    if _row_texts(first, rows) == _row_texts(second, rows) and rows < second.rows:
+        return rows
+    return None if second.header_rows else 0
+
+
+def _row_texts(grid: Grid, rows: int) -> list[tuple[int, int, str]]:
+    return [
+        (cell.row, cell.column, " ".join("".join(cell.element.itertext()).casefold().split()))
+        for cell in grid.cells
+        if cell.row < rows
+    ]
 
 
 def _rows(table: HtmlElement) -> Iterator[tuple[HtmlElement, bool]]:

@@ -7,6 +7,7 @@ LaTeX without marks. Never writes files.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +21,8 @@ from moonpress.outputs.pages import (
     Shown,
     block_tree,
     page_remark,
-    shown_blocks,
+    shown_pages,
+    shown_tree,
     take_pictures,
 )
 from moonpress.outputs.tables import read_grid
@@ -40,21 +42,21 @@ class TextOutput:
     def render(self, document: Document, options: RenderOptions) -> str:
         """The whole document; with ``page_anchors``, a form feed begins every page."""
         start = _FORM_FEED if options.page_anchors else ""
-        pages = [f"{start}{_page(page, options)}" for page in document.pages]
+        pages = [f"{start}{_page(page, shown)}" for page, shown in shown_pages(document, options)]
         text = "\n\n".join(page for page in pages if page)
         return f"{text}\n" if text else ""
 
 
-def _page(page: Page, options: RenderOptions) -> str:
+def _page(page: Page, blocks_shown: Sequence[Shown]) -> str:
     remark = page_remark(page)
     blocks = [f"[{remark}]"] if remark else []
-    for shown in shown_blocks(page, options):
+    for shown in blocks_shown:
         blocks += _block(shown)
     return "\n\n".join(blocks)
 
 
 def _block(shown: Shown) -> list[str]:
-    root = block_tree(shown.block)
+    root = shown_tree(shown)
     described = take_pictures(root)
     blocks = [f"[Figure: {described}]"] if described else []
     blocks += text_blocks(root)

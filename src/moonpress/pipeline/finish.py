@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from moonpress.document import Document, Metadata, Page
+from moonpress.pipeline.continued import mark_continued
 from moonpress.pipeline.furniture import mark_furniture
 from moonpress.pipeline.headings import level_headings
 from moonpress.sources.base import SourceInfo
@@ -28,7 +29,7 @@ def finish_document(
     return Document(
         source=name,
         sha256=info.sha256,
-        pages=level_headings(mark_furniture(pages)),
+        pages=mark_continued(level_headings(mark_furniture(pages))),
         metadata=Metadata(
             page_count=info.page_count,
             media_type=info.media_type,
