@@ -18,7 +18,7 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(UnknownName, match="'oracle'") as caught:
         create_engine("oracle", EngineOptions())
     assert caught.value.hint == f"Choose among {', '.join(engine_names())}"
-    assert {"auto", "embedded", "vllm"} <= set(engine_names())
+    assert {"auto", "embedded", "hf", "vllm"} <= set(engine_names())
 
 
 @pytest.fixture
