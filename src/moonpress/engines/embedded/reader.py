@@ -18,6 +18,7 @@ from moonpress.document import (
     Problem,
     Usage,
 )
+from moonpress.engines.embedded.checkboxes import mark_boxes
 from moonpress.engines.embedded.layout import LayoutModel
 from moonpress.engines.embedded.prepare import TextStage
 from moonpress.engines.embedded.settings import EmbeddedSettings
@@ -41,7 +42,7 @@ class PageReader:
     def read(self, image: PageImage) -> PageReading:
         """Read one page."""
         wall, cpu = time.monotonic(), time.process_time()
-        page = self._text.prepare(image)
+        page = mark_boxes(self._text.prepare(image))
         blocks: tuple[Block, ...] = ()
         problems = page.problems
         if not page.blank:

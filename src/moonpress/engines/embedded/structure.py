@@ -16,6 +16,7 @@ from moonpress.engines.embedded.columns import stack_lines
 from moonpress.engines.embedded.drafts import Draft, around, rows_of, shared_width
 from moonpress.engines.embedded.dropcaps import restore_drop_capitals
 from moonpress.engines.embedded.footnotes import mark_footnotes
+from moonpress.engines.embedded.forms import find_forms
 from moonpress.engines.embedded.furniture import find_furniture
 from moonpress.engines.embedded.headings import BodyStyle, body_style, heading_level, letter_size
 from moonpress.engines.embedded.joining import join_continued, join_runs
@@ -51,7 +52,8 @@ def build_blocks(
         regions=regions,
         rulings=page.rulings,
     )
-    mended = join_pieces(split_at_gutters(furniture.body))
+    forms, running = find_forms(furniture.body, page.rulings)
+    mended = join_pieces(split_at_gutters(running))
     paragraphs = [
         _paragraph(rows)
         for stack in stack_lines(restore_drop_capitals(mended))
@@ -61,6 +63,7 @@ def build_blocks(
         *_furniture(furniture.headers, BlockKind.PAGE_HEADER),
         *_emblems(zones.emblems, page.height),
         *zones.drafts,
+        *forms,
         *(_classify(p, body, regions) for p in paragraphs),
         *_furniture(furniture.footers, BlockKind.PAGE_FOOTER),
     ]
