@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from moonpress.batch.entry import Entry, State, entry_of
+from moonpress.batch.entry import Entry, State, entry_of, from_column
 from moonpress.batch.ledger_file import open_for_reading
 from moonpress.batch.spool import decode_page
-from moonpress.document import Page
+from moonpress.document import Page, PageStatus
 from moonpress.errors import InputMissing
 
 LEDGER_FOLDER = ".moonpress"
@@ -42,6 +42,15 @@ class Counts:
     def total(self) -> int:
         """All documents."""
         return sum(self.documents.values())
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPage:
+    """A page that could not be read, and where it belongs."""
+
+    id: str
+    name: str
+    page: Page
 
 
 def find_ledger(run: Path) -> Path:
@@ -82,19 +91,40 @@ def document(path: Path, key: int) -> tuple[Entry, list[Page]]:
         return entry_of(row), [decode_page(page["body"]) for page in pages]
 
 
-def entries(path: Path, *, run: int = 0) -> Iterator[Entry]:
-    """Documents that run number ``run`` or a later one met, by id; rows come in portions."""
+def entries(path: Path, *, run: int = 0, state: State | None = None) -> Iterator[Entry]:
+    """Documents that run number ``run`` or a later one met, by id; rows come in portions.
+
+    Args:
+        path: The ledger.
+        run: The earliest run.
+        state: Only documents that are so far; ``None`` for all.
+    """
     last = ""
     while True:
         with open_for_reading(path) as db:
             rows = db.execute(
-                "SELECT * FROM documents WHERE id > ? AND run >= ? ORDER BY id LIMIT ?",
-                (last, run, _PORTION),
+                "SELECT * FROM documents WHERE id > ? AND run >= ? AND state = ifnull(?, state) "
+                "ORDER BY id LIMIT ?",
+                (last, run, state, _PORTION),
             ).fetchall()
         yield from map(entry_of, rows)
         if len(rows) < _PORTION:
             return
         last = rows[-1]["id"]
+
+
+def failed_pages(path: Path, *, run: int, most: int) -> list[FailedPage]:
+    """Pages that failed in documents that run number ``run`` or a later one met, by document."""
+    with open_for_reading(path) as db:
+        rows = db.execute(
+            "SELECT d.id, d.name, p.body FROM pages AS p JOIN documents AS d USING (key) "
+            "WHERE p.status = ? AND d.run >= ? ORDER BY d.id, p.position LIMIT ?",
+            (PageStatus.FAILED, run, most),
+        )
+        return [
+            FailedPage(row["id"], from_column(row["name"]), decode_page(row["body"]))
+            for row in rows
+        ]
 
 
 def counts(path: Path, *, run: int = 0) -> Counts:

@@ -49,11 +49,18 @@ def stopping_on_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-def run_interruptible(work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+def run_interruptible(
+    work: Callable[[], Coroutine[Any, Any, _Result]], *, ask: Callable[[], None] | None = None
+) -> _Result:
     """Run ``work`` in an event loop; a signal cancels it and it may clean up.
 
     An exception out of a signal handler would tear the event loop at any point, so inside the loop
     signals become an ordinary cancellation. `asyncio.run` does so for Ctrl-C already.
+
+    Args:
+        work: The coroutine function.
+        ask: Called in the loop at the first signal, Ctrl-C too, instead of cancelling: ``work`` may
+            end in its own time, and the next signal cancels it.
 
     Raises:
         KeyboardInterrupt: Ctrl-C.
@@ -62,28 +69,37 @@ def run_interruptible(work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Resu
     import asyncio
 
     received: list[int] = []
-    handled = [number for number in _SIGNALS if signal.getsignal(number) is _stop]
+    previous = {number: signal.getsignal(number) for number in (signal.SIGINT, *_SIGNALS)}
+    handled = [number for number in _SIGNALS if previous[number] is _stop]
+    if ask is not None and previous[signal.SIGINT] is not signal.SIG_IGN:
+        handled.append(signal.SIGINT)
 
     async def cancelled_by_signals() -> _Result:
         loop = asyncio.get_running_loop()
         task = asyncio.current_task()
 
-        def cancel(number: int) -> None:
+        def on_signal(number: int) -> None:
             received.append(number)
-            if task is not None:
+            if ask is not None and len(received) == 1:
+                ask()
+            elif task is not None:
                 task.cancel()
 
         for number in handled:
-            loop.add_signal_handler(number, cancel, number)
+            loop.add_signal_handler(number, on_signal, number)
         return await work()
 
     try:
         return asyncio.run(cancelled_by_signals())
     except asyncio.CancelledError:
         if received:
-            raise Stopped(received[0]) from None
+            raise _as_exception(received[-1]) from None
         raise
     finally:
-        # The loop has put the system's default in place.
+        # The loop has put the system's defaults in place.
         for number in handled:
-            signal.signal(number, _stop)
+            signal.signal(number, previous[number])
+
+
+def _as_exception(number: int) -> KeyboardInterrupt:
+    return KeyboardInterrupt() if number == signal.SIGINT else Stopped(number)

@@ -15,6 +15,8 @@ from typing import Final
 
 from moonpress.errors import NoSpace, OutputError
 
+# What `temporary_name` gives.
+TEMPORARY_PATTERN: Final = ".moonpress-*.tmp"
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 

@@ -5,11 +5,13 @@ Owns where a document's files lie. Never renders: see `moonpress.outputs.writer`
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from moonpress.batch.sinks.base import Stored
 from moonpress.document import Document, RenderOptions
+from moonpress.outputs.disk import TEMPORARY_PATTERN
 from moonpress.outputs.figures import StoredCrops
 from moonpress.outputs.targets import resolve_targets
 from moonpress.outputs.writer import write_document
@@ -33,6 +35,7 @@ class FolderSink:
         """Store a document at once; see `moonpress.batch.sinks.base.Sink.write`."""
         folder = self._root / item_id
         name = PurePosixPath(item_id).name
+        _sweep(folder)
         targets = resolve_targets(name, f"{folder}/", self._formats)
         write_document(document, targets, StoredCrops(crops), self._options)
         return [Stored(item_id, item_id)]
@@ -43,3 +46,12 @@ class FolderSink:
 
     def remove(self, stored: Sequence[Stored]) -> None:
         """Nothing: a document that is written anew takes the place of its older version."""
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed run left half written; a run's lock keeps others from writing here."""
+    for path in folder.glob(TEMPORARY_PATTERN) if folder.is_dir() else ():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
