@@ -13,7 +13,7 @@ from moonpress.document import Delimiters, RenderOptions
 from moonpress.document.rendering import find_output, output_names
 from tests.outputs.sample import FIGURES, make_document
 
-OUTPUTS = ["html", "json", "markdown", "text"]
+OUTPUTS = ["chunks", "html", "json", "markdown", "text"]
 EVERYTHING = RenderOptions(headers_footers=True, page_anchors=True, figures=FIGURES)
 PLAIN = RenderOptions(delimiters=Delimiters.BRACKET)
 
@@ -48,4 +48,4 @@ def test_output_keeps_the_contract(name: str) -> None:
     # Nothing silently missing: words of the last page that was read, and the page that was not.
     assert "Only this." in text
     assert "took longer than 60 s" in text
-    assert "alert(1)</script>" not in text or name in {"json", "text", "markdown"}
+    assert "alert(1)</script>" not in text or name in {"chunks", "json", "text", "markdown"}

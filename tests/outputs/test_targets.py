@@ -27,6 +27,7 @@ def test_suffix_names_the_format() -> None:
         ".html": "html",
         ".JSON": "json",
         ".txt": "text",
+        ".Chunks.jsonl": "chunks",
     }.items():
         targets = resolve_targets("x.pdf", f"out{suffix}", [])
         assert targets == Targets({name: Path(f"out{suffix}")}, Path("out_files"))
@@ -42,6 +43,15 @@ def test_folder_takes_all_formats(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "old.md").mkdir()
     assert resolve_targets("x.pdf", "old.md", ["json"]).files == {"json": Path("old.md/x.json")}
+
+
+def test_a_suffix_of_two_parts_is_one() -> None:
+    assert resolve_targets("x.v2.pdf", "d/", ["chunks"]).files == {
+        "chunks": Path("d/x.v2.chunks.jsonl")
+    }
+    for output in (".chunks.jsonl", "x.jsonl"):
+        with pytest.raises(UsageError):
+            resolve_targets("x.pdf", output, [])
 
 
 def test_format_picks() -> None:
@@ -60,7 +70,7 @@ def test_standard_output_takes_one_format_and_no_figures() -> None:
     [
         ("-", ["json", "text"], UsageError, "standard output takes one format"),
         ("x.md", ["json", "text"], UsageError, "one file takes one format"),
-        ("x.docx", [], UsageError, "End it in .html, .json, .md, .txt"),
+        ("x.docx", [], UsageError, "End it in .chunks.jsonl, .html, .json, .md, .txt"),
         ("noslash", [], UsageError, "or in / for a folder"),
         ("", [], UsageError, "empty"),
         ("x.md", ["docx"], UnknownName, "docx"),

@@ -77,9 +77,9 @@ class Block:
         origin: Where its text comes from.
         font_size: Median size of its letters in points, where known; headings are levelled by it.
         caption_for: Id of the figure or table that this caption belongs to.
-        continues: Id of the paragraph or table, at the end of an earlier page, that goes on here. Both
-            blocks stay as they were read, each with the box on its own page; outputs for readers
-            show them as one, at the place of the first.
+        continues: Id of the paragraph or table, at the end of an earlier page, that goes on here.
+            Both blocks stay as they were read, each with the box on its own page; outputs for
+            readers show them as one, at the place of the first.
     """
 
     id: str

@@ -37,12 +37,17 @@ class RenderOptions:
         page_anchors: Mark where each page begins (``<a id="p3"></a>``).
         figures: Relative link of the crop of each figure, by block id; blocks that are missing
             here are rendered without a picture.
+        chunk_tokens: Size that chunks are filled up to, in estimated tokens.
+        chunk_limit: Size above which a paragraph is cut, in estimated tokens; what cannot be cut
+            stays whole.
     """
 
     delimiters: Delimiters = Delimiters.DOLLAR
     headers_footers: bool = False
     page_anchors: bool = False
     figures: Mapping[str, str] = field(default_factory=dict)
+    chunk_tokens: int = 512
+    chunk_limit: int = 1024
 
 
 class Output(Protocol):

@@ -20,6 +20,8 @@ from moonpress.outputs.figures import CROP_NAME
 STDOUT: Final = "-"
 _DEFAULT_FORMAT: Final = "markdown"
 _UNNAMED: Final = "document"
+# A folder gets all other formats unasked: these show no document.
+_ON_REQUEST: Final = frozenset({"chunks"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,8 @@ def resolve_targets(source_name: str, output: str | None, formats: Sequence[str]
         output: Value of ``--output``: a file, whose suffix names the format unless ``formats``
             does; a folder (existing, or ending in a slash); ``-`` for standard output; or ``None``
             for ``<stem>.md`` in the current folder.
-        formats: Values of ``--format``; empty for all formats in a folder, Markdown elsewhere.
+        formats: Values of ``--format``; empty for Markdown, and in a folder for all formats but
+            chunks.
 
     Raises:
         UnknownName: no output format has this name.
@@ -101,9 +104,10 @@ def _on_disk(source_name: str, output: str | None, names: tuple[str, ...]) -> Ta
         return _in_folder(Path(), stem, names or (_DEFAULT_FORMAT,), make=False)
     path = Path(output)
     if output.endswith(("/", os.sep)) or _is_folder(path):
-        return _in_folder(path, stem, names or output_names(), make=True)
+        names = names or tuple(name for name in output_names() if name not in _ON_REQUEST)
+        return _in_folder(path, stem, names, make=True)
     name = _single(names, "one file takes one format") if names else _by_suffix(path)
-    figures = None if is_device(path) else path.with_name(f"{path.stem}_files")
+    figures = None if is_device(path) else path.with_name(f"{_stem(path, name)}_files")
     return Targets(files={name: path}, figures=figures)
 
 
@@ -134,14 +138,22 @@ def _single(names: Sequence[str], rule: str) -> str:
 
 def _by_suffix(path: Path) -> str:
     known = {find_output(name).suffix: name for name in output_names()}
-    name = known.get(path.suffix.lower())
-    if name is None:
+    file_name = path.name.lower()
+    found = [suffix for suffix in known if file_name.endswith(suffix) and file_name != suffix]
+    if not found:
         raise UsageError(
             f"no output format has the suffix {path.suffix!r}",
             file=str(path),
             hint=f"End it in {', '.join(sorted(known))}, or in / for a folder; or give --format",
         )
-    return name
+    return known[max(found, key=len)]
+
+
+def _stem(path: Path, format_name: str) -> str:
+    """The file's name without the format's suffix, which may have two parts."""
+    suffix = find_output(format_name).suffix
+    stem = path.name[: -len(suffix)] if path.name.lower().endswith(suffix) else ""
+    return stem or path.stem
 
 
 def _spare_input(source_name: str, targets: Targets) -> None:
