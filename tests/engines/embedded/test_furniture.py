@@ -77,3 +77,21 @@ def test_words_that_stand_alone_are_the_text_of_their_page(y: float) -> None:
 
 def test_a_page_number_that_stands_alone_is_no_text() -> None:
     assert not furniture([line("7", 300, 1330)]).body
+
+
+def test_on_a_page_of_few_lines_numbers_take_their_titles_along() -> None:
+    few = column([FULL] * 6, 100, 300)
+    title = line("MINUTES OF THE MEETING", 250, 60)
+    assert not furniture([title, *few]).headers
+    numbered = furniture([title, line("31", 100, 60), *few])
+    assert {x.text for x in numbered.headers} == {"31", title.text}
+    goes_on = line("house, and went in.", 250, 60)
+    found = furniture([goes_on, line("-7-", 100, 60), *few])
+    assert [x.text for x in found.headers] == ["-7-"]
+    assert goes_on in found.body
+
+
+def test_notes_in_the_corners_of_a_page_of_few_lines() -> None:
+    corners = [line("P/N 119", 60, 1320), line("10 June", 300, 1320), line("Revised", 440, 1320)]
+    found = furniture([*column([FULL] * 6, 100, 300), *corners])
+    assert len(found.footers) == 3

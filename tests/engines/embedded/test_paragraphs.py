@@ -36,6 +36,13 @@ def test_a_list_item_keeps_its_indented_lines() -> None:
     assert texts(lines) == ["1. first item of the list / goes on", "2. second item"]
 
 
+def test_a_label_in_an_open_sentence_begins_nothing() -> None:
+    lines = column([FULL, "d. The words of a sentence that goes on", FULL], 0, 0)
+    assert len(texts(lines)) == 1
+    ended = column([FULL[:-1] + ".", "d. The fourth of a few points made here", FULL], 0, 0)
+    assert len(texts(ended)) == 2
+
+
 def test_bold_rows_are_paragraphs_of_their_own() -> None:
     lines = [line("Methods", 0, 0, bold=True), *column([FULL, FULL], 0, 26)]
     assert len(texts(lines)) == 2

@@ -59,6 +59,7 @@ def test_a_paragraph_goes_on_in_the_next_column() -> None:
         ("2.1 Related Work", BlockKind.HEADING),
         ("Figure 3: What was measured.", BlockKind.CAPTION),
         ("Table IV. Results", BlockKind.CAPTION),
+        ("Figure 3 shows what was measured.", BlockKind.TEXT),
         ("= c(g, R)", BlockKind.TEXT),
         ("A sentence that stands alone.", BlockKind.TEXT),
     ],
@@ -153,3 +154,23 @@ def test_every_word_of_the_page_is_in_some_block() -> None:
     ]
     html = " ".join(block.html for block in build(lines, *regions))
     assert all(f"word{k} " in html for k in range(60))
+
+
+def test_numbered_references_are_one_bibliography() -> None:
+    entries = [
+        "[1] A. Author and B. Author. A title of a paper.",
+        "In Proc. SOME, 2019.",
+        "[2] C. Author. Another title of a paper. 2020.",
+    ]
+    heading = line("References", 100, 240, size=28, bold=True)
+    blocks = build([heading, *column(entries, 100, 300), *column([FULL] * 9, 100, 600)])
+    assert blocks[1].kind is BlockKind.BIBLIOGRAPHY
+    assert blocks[1].html == (
+        "<ul><li>[1] A. Author and B. Author. A title of a paper. In Proc. SOME, 2019.</li>"
+        "<li>[2] C. Author. Another title of a paper. 2020.</li></ul>"
+    )
+
+
+def test_a_lone_label_is_no_list() -> None:
+    blocks = build([line("(a) one of none", 100, 200), *BODY])
+    assert blocks[0].html == "<p>(a) one of none</p>"

@@ -210,6 +210,32 @@ def test_regions_grow_to_the_labels_that_the_model_left_out(stage: TableStage) -
     assert region.box.x0 == 100
 
 
+def test_the_grid_of_a_chart_is_no_table(stage: TableStage) -> None:
+    """Names at dots, two of them level, in five of its nine fields; a table would fill them."""
+    rows: list[tuple[float, list[tuple[float, str]]]] = [
+        (130.0, [(120.0, "first"), (320.0, "second")]),
+        (240.0, [(320.0, "third"), (520.0, "fourth")]),
+        (340.0, [(120.0, "fifth")]),
+    ]
+    lines = [Box(100, 100 + 100 * k, 700, 102 + 100 * k) for k in range(4)]
+    lines += [Box(100 + 200 * k, 100, 102 + 200 * k, 402) for k in range(4)]
+    page = page_of(written(rows), lines)
+    figure = Region(RegionKind.FIGURE, Box(80, 80, 720, 440), 0.95)
+    assert len(stage.find(page, [])) == 1
+    assert stage.find(page, [figure]) == []
+
+
+def test_labels_of_a_chart_beside_a_table_are_not_taken_in(stage: TableStage) -> None:
+    rows = [
+        (100.0 + 40 * k, [(100.0, f"label {k}"), (300.0, f"{k}.5"), (700.0, f"{k}1")])
+        for k in range(6)
+    ]
+    table = Region(RegionKind.TABLE, Box(90, 90, 400, 330), 0.9)
+    figure = Region(RegionKind.FIGURE, Box(600, 80, 950, 400), 0.95)
+    (alone,) = stage.find(page_of(written(rows)), [table, figure])
+    assert alone.box.x1 <= 400
+
+
 def test_icdar_2013_tables(shared: Path, texts: TextStage, stage: TableStage) -> None:
     pairs = []
     for path in sorted((shared / "data" / "corpus").glob("icdar13_us-*.pdf")):

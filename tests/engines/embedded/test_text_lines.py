@@ -79,13 +79,14 @@ def test_an_upright_ruling_parts_even_close_words() -> None:
     assert _texts(writer.layer(), (wall,)) == ["left", "right"]
 
 
-def test_a_list_marker_stays_with_its_item() -> None:
+@pytest.mark.parametrize("mark", ["{}.", "({})", "[{}]"])
+def test_a_list_marker_stays_with_its_item(mark: str) -> None:
     writer = LayerWriter(size=10)
     for row in range(5):
-        writer.put(f"{row + 1}.", 100, 100 + 14 * row)
+        writer.put(mark.format(row + 1), 100, 100 + 14 * row)
         writer.put("item of the list", 125, 100 + 14 * row)
         writer.line_break()
-    assert _texts(writer.layer()) == [f"{n}. item of the list" for n in range(1, 6)]
+    assert _texts(writer.layer()) == [f"{mark.format(n)} item of the list" for n in range(1, 6)]
 
 
 def test_exponents_and_indices_stay_in_their_line() -> None:

@@ -17,6 +17,8 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 _TABLE = re.compile(r"^(?:tab(?:le|elle|\.)?|\u8868)\s*[A-Z]?\.?(?:\d|[IVX]+\b)", re.IGNORECASE)
+# "Figure 2 shows" begins a sentence about it.
+_MENTION = re.compile(r"^\S+\s*[A-Z]?\.?[\dIVX]+[a-z]?\s+[a-z\u00df-\u00ff]")
 _LONGEST = 900
 
 
@@ -25,7 +27,7 @@ def is_caption(draft: Draft, regions: Sequence[Region]) -> bool:
     text = draft.text
     if len(text) > _LONGEST:
         return False
-    if _FIGURE.match(text) or _TABLE.match(text):
+    if (_FIGURE.match(text) or _TABLE.match(text)) and not _MENTION.match(text):
         return True
     return any(
         r.kind in (RegionKind.FIGURE_CAPTION, RegionKind.TABLE_CAPTION)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from moonpress.engines.embedded.drafts import around, rows_of
 from moonpress.engines.embedded.headings import letter_size
@@ -104,13 +104,23 @@ def find_furniture(
 def _plain(rows: Sequence[_Row]) -> list[_Row]:
     """Rows that are furniture by what they say, as place says little on a page of few lines.
 
-    A running title that is spared so is found where it repeats over the pages of a document.
+    A running title that is spared so is found where it repeats over the pages of a document. One
+    beside a page number is furniture, as are three notes in the corners and the middle of the edge;
+    what begins in lower case beside a number goes on from somewhere, and is text.
     """
-    return [
-        row
-        for row in rows
-        if all(_NUMBER.match(line.text) or _IMPRINT.search(line.text) for line in row.lines)
-    ]
+    result = []
+    for row in rows:
+        said = [_NUMBER.match(x.text) or _IMPRINT.search(x.text) for x in row.lines]
+        if len(row.lines) >= 3 and row.edge < 0.115 and not any(said):
+            result.append(row)
+        elif any(said):
+            kept = [
+                line
+                for line, plain in zip(row.lines, said, strict=True)
+                if plain or not line.text[:1].islower()
+            ]
+            result.append(replace(row, lines=tuple(kept)))
+    return result
 
 
 def _may_stand_alone(rows: Sequence[tuple[Box, tuple[Line, ...]]], blocked: Sequence[Box]) -> bool:

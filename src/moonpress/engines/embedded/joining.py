@@ -71,8 +71,9 @@ def join_runs(drafts: Sequence[Draft]) -> list[Draft]:
 
 def _list(items: Sequence[Draft]) -> Draft:
     marker = marker_of(items[0].text)
-    if len(items) == 1 and marker is not None and marker.number is not None:
-        # A lone number is more often a numbered paragraph than a list.
+    numbered = marker is not None and (marker.number is not None or not marker.length)
+    if len(items) == 1 and numbered:
+        # A lone number or label is more often a numbered paragraph than a list.
         return replace(items[0], kind=BlockKind.TEXT)
     indent = 0.8 * median(letter_size(line) for item in items for line in item.lines)
     html = list_html([Item(item.text, item.box.x0) for item in items], indent)

@@ -14,7 +14,9 @@ _BULLET = re.compile(
     r"^[\u2022\u25cf\u25aa\u25a0\u25e6\u2023\u2043\u25cb\u25ba\u27a2\u2713\uf0b7\uf0a7*]\s*(?=\S)|^[-\u2013\u2014\u00b7]\s+(?=\S)"
 )
 _NUMBER = re.compile(r"^(\d{1,3})[.)]\s+(?=\S)")
-_LABEL = re.compile(r"^(?:\((?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})\)|(?:[a-z]|[ivx]{2,4})[.)])\s+(?=\S)")
+_LABEL = re.compile(
+    r"^(?:\((?:\d{1,2}|[a-zA-Z]|[ivx]{1,4})\)|(?:[a-z]|[ivx]{2,4})[.)]|\[\s?\d{1,3}\])\s+(?=\S)"
+)
 
 
 @dataclass(frozen=True, slots=True)

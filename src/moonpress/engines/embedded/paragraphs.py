@@ -17,6 +17,7 @@ from moonpress.engines.embedded.lists import marker_of
 from moonpress.engines.embedded.types import Box, Line
 
 _SENTENCE_END = re.compile(r"[.:;!?\u3002\uff01\uff1a\uff1b\uff1f][\"'\u201d\u2019)\]]*$")
+_CLAUSE_END = re.compile(r"[.,:;!?\u3002\uff01\uff1a\uff1b\uff1f\uff0c][\"'\u201d\u2019)\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +88,22 @@ def _begins(
         return True
     if row.bold != before.bold or not 0.85 < row.size / max(before.size, 1.0) < 1.18:
         return True
-    if marker_of(row.text) is not None:
+    if marker_of(row.text) is not None and not (item is None and _runs_on(before, row, column)):
         return True
     if item is not None and row.box.x0 > item.box.x0 + 0.5 * height:
         return False
     if item is not None and row.box.x0 < before.box.x0 - 0.5 * height and before is not item:
         return True
     return _ended(before, row, column) or _indented(row, before, following, column)
+
+
+def _runs_on(before: _Row, row: _Row, column: _Column) -> bool:
+    """Whether the row before is full and its sentence open, so that a label is a word of it."""
+    marker = marker_of(row.text)
+    bullet = marker is not None and marker.length > 0 and marker.number is None
+    full = column.right - before.box.x1 < row.box.height
+    level = abs(row.box.x0 - before.box.x0) < 0.3 * row.box.height
+    return not bullet and full and level and _CLAUSE_END.search(before.text) is None
 
 
 def _indented(row: _Row, before: _Row, following: _Row | None, column: _Column) -> bool:

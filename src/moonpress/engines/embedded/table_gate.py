@@ -128,6 +128,11 @@ def holds_when_ruled(evidence: Evidence) -> bool:
     return evidence.filled >= 0.3 and evidence.longest <= 25 and evidence.paired >= 2
 
 
+def holds_when_drawn(evidence: Evidence) -> bool:
+    """Whether ruling lines inside a figure are those of a table: a chart's grid is mostly empty."""
+    return holds_when_ruled(evidence) and evidence.filled >= 0.7
+
+
 def holds_when_open(evidence: Evidence) -> bool:
     """Whether a few horizontal lines, or the layout model, make these words a table."""
     if evidence.columns < 2 or evidence.rows < 2 or evidence.listed or evidence.contents:

@@ -19,6 +19,7 @@ from moonpress.engines.embedded.table_find import (
 from moonpress.engines.embedded.table_gate import (
     Evidence,
     holds_when_bare,
+    holds_when_drawn,
     holds_when_open,
     holds_when_ruled,
     holds_when_stacked,
@@ -32,6 +33,7 @@ from moonpress.engines.embedded.types import Box, Region, RegionKind, UprightPag
 _RULED, _STACKED, _ALIGNED = 0.95, 0.8, 0.6
 _SHARED = 0.3
 _KNOWN = 0.7
+_SURE = 0.8  # score from which the layout model's figures are believed
 
 
 class Attempt(NamedTuple):
@@ -73,13 +75,17 @@ class TableSearch:
     def run(self, regions: Sequence[Region]) -> list[Region]:
         """All tables from the top down; ``regions`` are those of the layout model."""
         self._figures = [r.box for r in regions if r.kind is RegionKind.FIGURE]
+        sure = [r.box for r in regions if r.kind is RegionKind.FIGURE and r.score > _SURE]
         for box in sorted(ruled_areas(self._rules, self._near), key=lambda b: -b.area):
-            self._add(box, _RULED, holds_when_ruled)
+            drawn = any(box.inside(figure) > 0.5 for figure in sure)
+            self._add(box, _RULED, holds_when_drawn if drawn else holds_when_ruled)
         everything = tokens_in(self._page.lines, Box(0, 0, self._page.width, self._page.height))
         stacks = stacked_areas(self._rules, everything, self._near)
         for region in regions:
             if region.kind is RegionKind.TABLE:
-                self._weigh(region, stacks, everything)
+                # What stands beside a table may be the labels of a chart.
+                labels = [t for t in everything if not any(t.box.inside(f) > 0.5 for f in sure)]
+                self._weigh(region, stacks, labels)
         for box in stacks:
             if not self._in_figure(box):
                 self._add(box, _STACKED, holds_when_stacked)

@@ -21,7 +21,8 @@ _REACH = 20.0  # how far from a gap its row must have words to count as standing
 _PITCH = 3.2  # rows further apart than this have nothing to do with each other
 
 _MARKER = re.compile(
-    r"^(?:[•▪◦◻➢✓‣·*–—-]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z][.)]|[0-9]+(?:\.[0-9]+)+\.?)$"
+    r"^(?:[•▪◦◻➢✓‣·*–—-]|\(?[0-9]{1,3}[.)]|\(?[A-Za-z][.)]|[0-9]+(?:\.[0-9]+)+\.?"
+    r"|\[[0-9A-Za-z+]{1,8}\])$"
 )
 
 
