@@ -12,12 +12,15 @@ from moonpress.batch.assembler import SinkSettings
 from moonpress.batch.ledger import Ledger
 from moonpress.batch.meter import Meter
 from moonpress.batch.request import BatchRequest, ReadingChoices
-from moonpress.batch.start import Outcome, run_batch
+from moonpress.batch.start import run_batch
 from moonpress.batch.stop import Stop
 from moonpress.document import RenderOptions
 from moonpress.engines.base import Engine
 from moonpress.engines.fake import FakeEngine
+from moonpress.sources.inputs.copies import LocalCopies
 from moonpress.sources.inputs.item import InputItem, InputProblem
+from moonpress.sources.inputs.limits import Limits
+from moonpress.sources.inputs.opening import Opener
 from tests.cli.small_pdf import small_pdf
 
 
@@ -61,14 +64,17 @@ async def run(
     *,
     meter: Meter | None = None,
     stop: Stop | None = None,
-) -> Outcome:
+) -> list[InputProblem]:
     """Run once, from opening the ledger to closing it."""
     ledger = Ledger(request.ledger)
+    scratch = request.ledger.parent / "scratch"
+    scratch.mkdir(exist_ok=True)
     try:
         return await run_batch(
             request,
             ledger=ledger,
             engine=engine or FakeEngine(capacity=4),
+            opener=Opener(LocalCopies(scratch, Limits())),
             items=iter(items),
             meter=meter or Meter(),
             stop=stop or Stop(),

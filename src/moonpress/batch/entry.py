@@ -70,8 +70,8 @@ def entry_of(row: sqlite3.Row, item: InputItem | None = None) -> Entry:
     """A row of the table of documents; ``item`` as it was just found, where it was."""
     found = item or InputItem(
         id=row["id"],
-        uri=from_column(row["uri"]),
-        name=from_column(row["name"]),
+        uri=row["uri"],
+        name=row["name"],
         version=row["version"],
     )
     info = None
@@ -98,21 +98,3 @@ def entry_of(row: sqlite3.Row, item: InputItem | None = None) -> Entry:
         seconds=row["seconds"],
         output_tokens=row["output_tokens"],
     )
-
-
-def to_column(text: str) -> str | bytes:
-    r"""A name for the database, which takes no text that is no Unicode; names of files may be such.
-
-    >>> to_column("a.pdf"), to_column("caf\udce9.pdf")
-    ('a.pdf', b'caf\xe9.pdf')
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode(errors="surrogateescape")
-    return text
-
-
-def from_column(value: str | bytes) -> str:
-    """What `to_column` was given."""
-    return value.decode(errors="surrogateescape") if isinstance(value, bytes) else value

@@ -15,9 +15,10 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from moonpress.batch.entry import Entry, PageRecord, State, entry_of, to_column
+from moonpress.batch.entry import Entry, PageRecord, State, entry_of
 from moonpress.batch.ledger_file import disk_errors, open_for_writing
 from moonpress.batch.sinks.base import Stored
 from moonpress.batch.spool import encode_page
@@ -27,6 +28,19 @@ from moonpress.sources.base import SourceInfo
 from moonpress.sources.inputs.item import InputItem
 
 _SELECT = "SELECT * FROM documents WHERE id = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What became of documents that were found.
+
+    Attributes:
+        entries: Those that this run meets for the first time.
+        clashes: Those whose id another document of this run has.
+    """
+
+    entries: list[Entry]
+    clashes: list[InputItem]
 
 
 class Ledger:
@@ -70,8 +84,8 @@ class Ledger:
         self.run += 1
         return self.run
 
-    def admit(self, items: Sequence[InputItem], choices: str) -> list[Entry]:
-        """Enter documents, and say how far each is.
+    def admit(self, items: Sequence[InputItem], choices: str) -> Admitted:
+        """Enter documents, and say how far each is; whatever this run met already is left out.
 
         A document that changed, or was read with other choices, starts anew; where its older
         version is stored is remembered until that is removed.
@@ -80,11 +94,10 @@ class Ledger:
             items: As they were found.
             choices: Digest of everything that the outputs depend on, beside the documents.
         """
-        entries = []
+        admitted = Admitted([], [])
         with self._transaction() as db:
             for item in items:
-                names = (to_column(item.uri), to_column(item.name))
-                wanted = (*names, item.version, _own_choices(item, choices), self.run)
+                wanted = (item.uri, item.name, item.version, _own_choices(item, choices), self.run)
                 row = db.execute(_SELECT, (item.id,)).fetchone()
                 if row is None:
                     db.execute(
@@ -92,15 +105,20 @@ class Ledger:
                         "VALUES (?, ?, ?, ?, ?, ?, ?)",
                         (*wanted, State.WAITING, item.id),
                     )
+                elif row["run"] == self.run:
+                    if row["uri"] != item.uri:
+                        admitted.clashes.append(item)
+                    continue
                 elif (row["uri"], row["version"], row["choices"]) == (wanted[0], *wanted[2:4]):
                     db.execute(
                         "UPDATE documents SET name = ?, run = ? WHERE id = ?",
-                        (names[1], self.run, item.id),
+                        (item.name, self.run, item.id),
                     )
                 else:
                     _start_anew(db, row["key"], wanted)
-                entries.append(entry_of(db.execute(_SELECT, (item.id,)).fetchone(), item))
-        return entries
+                row = db.execute(_SELECT, (item.id,)).fetchone()
+                admitted.entries.append(entry_of(row, item))
+        return admitted
 
     def opened(self, key: int, info: SourceInfo, selected: int) -> dict[int, str]:
         """A document is open and ``selected`` of its pages are to be read.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from moonpress.batch.entry import Entry, State, entry_of, from_column
+from moonpress.batch.entry import Entry, State, entry_of
 from moonpress.batch.ledger_file import open_for_reading
 from moonpress.batch.spool import decode_page
 from moonpress.document import Page, PageStatus
@@ -121,10 +121,7 @@ def failed_pages(path: Path, *, run: int, most: int) -> list[FailedPage]:
             "WHERE p.status = ? AND d.run >= ? ORDER BY d.id, p.position LIMIT ?",
             (PageStatus.FAILED, run, most),
         )
-        return [
-            FailedPage(row["id"], from_column(row["name"]), decode_page(row["body"]))
-            for row in rows
-        ]
+        return [FailedPage(row["id"], row["name"], decode_page(row["body"])) for row in rows]
 
 
 def counts(path: Path, *, run: int = 0) -> Counts:

@@ -54,8 +54,8 @@ def _rows(ledger: Path, run: int) -> Iterator[dict[str, Any]]:
         error = None if entry.code is None else {"code": entry.code, "message": entry.message}
         yield {
             "id": entry.item.id,
-            "source": _text(entry.item.name),
-            "uri": _text(entry.item.uri),
+            "source": entry.item.name,
+            "uri": entry.item.uri,
             "status": status_of(entry),
             "pages": entry.selected,
             "pages_failed": entry.failed,
@@ -66,8 +66,3 @@ def _rows(ledger: Path, run: int) -> Iterator[dict[str, Any]]:
             "engine_seconds": round(entry.seconds, 3),
             "output_tokens": entry.output_tokens,
         }
-
-
-def _text(name: str) -> str:
-    """File names may hold bytes that are no text; JSON may not."""
-    return name.encode("utf-8", errors="backslashreplace").decode("utf-8")

@@ -7,15 +7,23 @@ Never reads a page.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+)
 from pathlib import Path
 from typing import Protocol
+
+import anyio
+import anyio.to_thread
 
 from moonpress.document import PageImage
 from moonpress.pipeline.render import RenderLimits, open_in_pool
 from moonpress.pipeline.render_pool import RenderPool
 from moonpress.sources.base import RenderRequest, SourceInfo
 from moonpress.sources.inputs.item import InputItem
+from moonpress.sources.inputs.opening import Opener
 
 
 class OpenDocument(Protocol):
@@ -58,27 +66,39 @@ class RenderedPages:
     Args:
         places: Worker processes at most.
         limits: What each document may cost.
-        scratch: A folder for what must be fetched first.
+        opener: Fetches what is not a file on this machine.
         password: For documents that bring none of their own.
     """
 
     def __init__(
-        self, *, places: int, limits: RenderLimits, scratch: Path, password: str | None
+        self, *, places: int, limits: RenderLimits, opener: Opener, password: str | None
     ) -> None:
         self.places = places
         self._pool = RenderPool(limits, idle=places)
-        self._scratch = scratch
+        self._opener = opener
         self._password = password
 
     @asynccontextmanager
     async def open(self, item: InputItem) -> AsyncIterator[OpenDocument]:
         """Open one document; see `PageSource.open`."""
         password = item.password or self._password
-        async with open_in_pool(
-            self._pool, Path(item.uri), name=item.name, password=password
-        ) as document:
+        async with (
+            _in_thread(self._opener.opened(item)) as path,
+            open_in_pool(self._pool, path, name=item.name, password=password) as document,
+        ):
             yield document
 
     async def aclose(self) -> None:
         """End the worker processes."""
         await self._pool.aclose()
+
+
+@asynccontextmanager
+async def _in_thread(manager: AbstractContextManager[Path]) -> AsyncIterator[Path]:
+    """A blocking context manager, entered and left in threads."""
+    path = await anyio.to_thread.run_sync(manager.__enter__)
+    try:
+        yield path
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(manager.__exit__, None, None, None)

@@ -37,6 +37,7 @@ from moonpress.errors import (
     MoonpressError,
     PageError,
     PageRangeError,
+    UsageError,
     root_cause,
 )
 from moonpress.outputs.disk import output_errors
@@ -184,11 +185,12 @@ class _Flow:
                 found = await anyio.to_thread.run_sync(_next, items, left)
                 if not found:
                     return
-                self._note_problems(found, problems)
                 documents = [one for one in found if isinstance(one, InputItem)]
-                entries = await anyio.to_thread.run_sync(ledger.admit, documents, settings.choices)
-                meter.documents += len(entries)
-                for entry in entries:
+                new = await anyio.to_thread.run_sync(ledger.admit, documents, settings.choices)
+                bad = [one for one in found if isinstance(one, InputProblem)]
+                self._note_problems([*bad, *map(_clash, new.clashes)], problems)
+                meter.documents += len(new.entries)
+                for entry in new.entries:
                     if entry.state in {State.DONE, State.FAILED}:
                         meter.kept += 1
                     elif entry.state is State.READ:
@@ -196,15 +198,12 @@ class _Flow:
                     else:
                         await jobs.send(entry)
 
-    def _note_problems(
-        self, found: list[InputItem | InputProblem], problems: list[InputProblem]
-    ) -> None:
+    def _note_problems(self, found: list[InputProblem], problems: list[InputProblem]) -> None:
         for one in found:
-            if isinstance(one, InputProblem):
-                event("input_problem", level=logging.ERROR, error=one.error, input=one.name)
-                self.run.meter.problems += 1
-                if len(problems) < _PROBLEMS_KEPT:
-                    problems.append(one)
+            event("input_problem", level=logging.ERROR, error=one.error, input=one.name)
+            self.run.meter.problems += 1
+            if len(problems) < _PROBLEMS_KEPT:
+                problems.append(one)
 
     async def _draw_documents(
         self, jobs: MemoryObjectReceiveStream[Entry], outlets: _Outlets
@@ -325,6 +324,12 @@ async def _timed_open(run: Run, item: InputItem) -> AsyncIterator[OpenDocument]:
     async with run.source.open(item) as document:
         run.meter.opening.add(time.perf_counter() - began)
         yield document
+
+
+def _clash(item: InputItem) -> InputProblem:
+    message = f"another document has its id, {item.id}"
+    error = UsageError(message, file=item.name, hint='Give each an "id" of its own')
+    return InputProblem(item.name, error)
 
 
 def _next(items: Iterator[InputItem | InputProblem], most: int) -> list[InputItem | InputProblem]:

@@ -6,11 +6,8 @@ Owns the order of making and closing. Never draws, reads or writes itself, and n
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
 
 import anyio
 import anyio.to_thread
@@ -27,22 +24,10 @@ from moonpress.engines.base import Engine, prepare
 from moonpress.pipeline.page_request import request_for
 from moonpress.pipeline.render import RenderLimits
 from moonpress.sources.inputs.item import InputItem, InputProblem
+from moonpress.sources.inputs.opening import Opener
 from moonpress.telemetry import event
 
-_ENGINE_FACT = "engine"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run ended that was not ended by an error.
-
-    Attributes:
-        number: Of the run in its ledger, from 1.
-        problems: What was found and could not even become a document; a thousand at most.
-    """
-
-    number: int
-    problems: list[InputProblem]
+ENGINE_FACT = "engine"
 
 
 async def run_batch(
@@ -50,19 +35,24 @@ async def run_batch(
     *,
     ledger: Ledger,
     engine: Engine,
+    opener: Opener,
     items: Iterator[InputItem | InputProblem],
     meter: Meter,
     stop: Stop,
-) -> Outcome:
+) -> list[InputProblem]:
     """Read everything that the ledger does not have yet.
 
     Args:
         request: The caller's choices.
         ledger: Open; it is not closed.
         engine: Who reads; it is not closed.
+        opener: Opens what was found.
         items: What was found.
         meter: Counts what happens.
         stop: To end the run early.
+
+    Returns:
+        What was found and could not even become a document; a thousand at most.
 
     Raises:
         EngineUnavailable: the engine is not there, or went away for longer than there is patience.
@@ -70,7 +60,7 @@ async def run_batch(
         OutputError: the ledger or the sink cannot be written.
     """
     await prepare(engine)
-    await anyio.to_thread.run_sync(ledger.note, _ENGINE_FACT, engine.name)
+    await anyio.to_thread.run_sync(ledger.note, ENGINE_FACT, engine.name)
     number = await anyio.to_thread.run_sync(ledger.begin_run)
     await anyio.to_thread.run_sync(_again_what_found_no_engine, ledger)
     request_of_pages = request_for(
@@ -78,7 +68,7 @@ async def run_batch(
     )
     assembly = Assembly(ledger, request.sink, engine.name)
     try:
-        async with _rendering(request, engine) as source:
+        async with _rendering(request, engine, opener) as source:
             run = Run(
                 ledger=ledger,
                 engine=engine,
@@ -96,29 +86,27 @@ async def run_batch(
                 stop=stop,
             )
             event("run_started", run=number, engine=engine.name, capacity=engine.capacity)
-            problems = await run.read_all(items)
+            return await run.read_all(items)
     finally:
         with anyio.CancelScope(shield=True):
             await assembly.aclose()
-    return Outcome(number, problems)
 
 
 @asynccontextmanager
-async def _rendering(request: BatchRequest, engine: Engine) -> AsyncIterator[PageSource]:
-    """Render workers, and a folder for what must be fetched before it can be drawn."""
-    places = render_places(engine.capacity)
-    with tempfile.TemporaryDirectory(prefix="moonpress-") as scratch:
-        source = RenderedPages(
-            places=places,
-            limits=RenderLimits(page_timeout=request.page_timeout),
-            scratch=Path(scratch),
-            password=request.password,
-        )
-        try:
-            yield source
-        finally:
-            with anyio.CancelScope(shield=True):
-                await source.aclose()
+async def _rendering(
+    request: BatchRequest, engine: Engine, opener: Opener
+) -> AsyncIterator[PageSource]:
+    source = RenderedPages(
+        places=render_places(engine.capacity),
+        limits=RenderLimits(page_timeout=request.page_timeout),
+        opener=opener,
+        password=request.password,
+    )
+    try:
+        yield source
+    finally:
+        with anyio.CancelScope(shield=True):
+            await source.aclose()
 
 
 def render_places(capacity: int) -> int:

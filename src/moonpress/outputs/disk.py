@@ -62,3 +62,20 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it appears whole or not at all; one that is there is replaced.
+
+    Raises:
+        NoSpace: the disk is full.
+        OutputError: it cannot be written.
+    """
+    with output_errors(str(path)):
+        new = temporary_name(path.parent)
+        try:
+            write_new(new, data)
+            new.replace(path)
+            sync(path.parent)
+        finally:
+            new.unlink(missing_ok=True)

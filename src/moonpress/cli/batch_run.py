@@ -1,0 +1,204 @@
+"""What ``chandra-batch`` does after its options are read: inputs to documents to a report.
+
+Owns the order of the steps. Never parses options, never words errors, and never decides what is
+read: see `moonpress.batch`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+
+from moonpress.batch.assembler import SinkSettings
+from moonpress.batch.ledger import Ledger
+from moonpress.batch.meter import Meter
+from moonpress.batch.report import RunFacts
+from moonpress.batch.request import BatchRequest, ReadingChoices
+from moonpress.batch.start import ENGINE_FACT, run_batch
+from moonpress.batch.stop import Stop
+from moonpress.cli.batch_dry_run import dry_run
+from moonpress.cli.batch_end import end_run
+from moonpress.cli.batch_places import Places, part_of, places_for
+from moonpress.cli.batch_progress import watch
+from moonpress.cli.batch_search import Search
+from moonpress.cli.engine_choice import EngineChoice
+from moonpress.cli.interrupts import run_interruptible
+from moonpress.cli.voice import Voice
+from moonpress.document import Delimiters, RenderOptions
+from moonpress.document.rendering import find_output
+from moonpress.engines.base import Engine
+from moonpress.engines.registry import create_engine
+from moonpress.errors import MoonpressError, root_cause
+from moonpress.pipeline.convert import DRAWING_SECONDS
+from moonpress.sources.inputs.item import InputProblem
+from moonpress.sources.page_range import check_selection
+
+_AUTO = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCommand:
+    """One call of ``chandra-batch``; the fields are its options."""
+
+    inputs: tuple[str, ...]
+    pages: str | None
+    password: str | None
+    dpi: float | None
+    max_image_width: int | None
+    limit: int | None
+    output: str | None
+    sink: str
+    formats: tuple[str, ...]
+    headers_footers: bool
+    page_anchors: bool
+    delimiters: str
+    shard: str | None
+    ledger: str | None
+    engine_wait: float
+    price_per_hour: float | None
+    dry_run: bool
+    reading: EngineChoice
+
+
+def run_command(command: BatchCommand, voice: Voice) -> int:
+    """Read all documents that are not read yet.
+
+    Returns:
+        The exit code.
+
+    Raises:
+        MoonpressError: what concerns more than one document.
+    """
+    check_selection(command.pages)
+    for name in command.formats:
+        find_output(name)
+    part = part_of(command.shard)
+    with tempfile.TemporaryDirectory(prefix="moonpress-") as scratch:
+        search = Search(command.inputs, Path(scratch), part, command.limit)
+        if command.dry_run:
+            return dry_run(search, command, voice)
+        places = places_for(command.inputs, command.output, command.ledger, part)
+        search.leave_out = (Path(places.root), places.ledger.parent)
+        request = _request(command, places)
+        ledger = Ledger(places.ledger)
+        try:
+            return _Command(command, request, search, voice).run(ledger, places)
+        finally:
+            ledger.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A run that is about to start."""
+
+    command: BatchCommand
+    request: BatchRequest
+    search: Search
+    voice: Voice
+
+    def run(self, ledger: Ledger, places: Places) -> int:
+        """Run, write manifest and report however that ended, and tell the exit code."""
+        meter, stop = Meter(), Stop()
+        choice = self.command.reading
+        engine = create_engine(_engine_name(choice.engine, ledger), choice.options(self.voice))
+        error: MoonpressError | None = None
+        problems: list[InputProblem] = []
+        try:
+            problems = run_interruptible(
+                partial(self._work, ledger, engine, meter, stop),
+                ask=partial(_ask, stop, self.voice),
+            )
+        except (MoonpressError, BaseExceptionGroup) as raised:
+            cause = root_cause(raised)
+            if not isinstance(cause, MoonpressError):
+                raise
+            error = cause
+        facts = RunFacts(
+            ledger=ledger.path,
+            number=ledger.run,
+            engine=engine.name,
+            meter=meter,
+            problems=problems,
+            ended=error.code if error else "stopped" if stop.requested else "complete",
+            price_per_hour=self.command.price_per_hour,
+        )
+        return end_run(facts, places, error, self.voice)
+
+    async def _work(
+        self, ledger: Ledger, engine: Engine, meter: Meter, stop: Stop
+    ) -> list[InputProblem]:
+        async with aclosing(engine), anyio.create_task_group() as watching:
+            watching.start_soon(watch, meter, stop, self.voice)
+            watching.start_soon(_count, self.search, meter)
+            problems = await run_batch(
+                self.request,
+                ledger=ledger,
+                engine=engine,
+                opener=self.search.opener,
+                items=self.search.items(),
+                meter=meter,
+                stop=stop,
+            )
+            watching.cancel_scope.cancel()
+        return problems
+
+
+def _ask(stop: Stop, voice: Voice) -> None:
+    stop.request()
+    voice.say("Finishing the pages in flight; once more stops at once")
+
+
+async def _count(search: Search, meter: Meter) -> None:
+    """Look ahead for the number of documents, so that the time left can be told."""
+    gone = threading.Event()
+    try:
+        meter.total = await anyio.to_thread.run_sync(
+            partial(search.count, gone), abandon_on_cancel=True
+        )
+    finally:
+        gone.set()
+
+
+def _engine_name(wanted: str, ledger: Ledger) -> str:
+    """``auto`` stays with the engine that the run began with: it must not mix two unasked."""
+    before = ledger.fact(ENGINE_FACT)
+    return before if wanted == _AUTO and before else wanted
+
+
+def _request(command: BatchCommand, places: Places) -> BatchRequest:
+    reading = command.reading
+    return BatchRequest(
+        reading=ReadingChoices(
+            pages=command.pages,
+            dpi=command.dpi,
+            max_image_width=command.max_image_width,
+            fast=reading.fast,
+            ocr=reading.ocr,
+            languages=reading.languages,
+            model=reading.model,
+            image_format=reading.image_format,
+            confidence=reading.confidence,
+        ),
+        sink=SinkSettings(
+            kind=command.sink,
+            root=places.root,
+            formats=command.formats,
+            options=RenderOptions(
+                delimiters=Delimiters(command.delimiters),
+                headers_footers=command.headers_footers,
+                page_anchors=command.page_anchors,
+            ),
+        ),
+        ledger=places.ledger,
+        password=command.password,
+        page_timeout=reading.page_timeout or DRAWING_SECONDS,
+        patience=command.engine_wait,
+        limit=command.limit,
+    )
