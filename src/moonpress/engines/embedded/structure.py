@@ -20,6 +20,7 @@ from moonpress.engines.embedded.forms import find_forms
 from moonpress.engines.embedded.furniture import find_furniture
 from moonpress.engines.embedded.headings import BodyStyle, body_style, heading_level, letter_size
 from moonpress.engines.embedded.joining import join_continued, join_runs
+from moonpress.engines.embedded.line_numbers import take_line_numbers
 from moonpress.engines.embedded.lists import marker_of
 from moonpress.engines.embedded.markup import element
 from moonpress.engines.embedded.order import reading_order
@@ -44,8 +45,9 @@ def build_blocks(
     body = body_style([line for line in page.lines if len(line.text) > 3])
     zones = find_zones(page, regions, tables)
     blocked = [draft.box for draft in zones.drafts]
+    numbers, lines = take_line_numbers(zones.body)
     furniture = find_furniture(
-        zones.body,
+        lines,
         blocked,
         height=page.height,
         body_size=body.size,
@@ -65,7 +67,7 @@ def build_blocks(
         *zones.drafts,
         *forms,
         *(_classify(p, body, regions) for p in paragraphs),
-        *_furniture(furniture.footers, BlockKind.PAGE_FOOTER),
+        *_furniture([*furniture.footers, *numbers], BlockKind.PAGE_FOOTER),
     ]
     noted = mark_footnotes(drafts, body.size, page.height, page.rulings)
     ordered = mark_references(join_runs(join_continued(_in_order(noted, body.size))), regions)
