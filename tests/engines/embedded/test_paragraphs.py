@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from moonpress.document import TextOrigin
 from moonpress.engines.embedded.columns import stack_lines
 from moonpress.engines.embedded.paragraphs import split_paragraphs
 from moonpress.engines.embedded.types import Line
@@ -41,6 +44,14 @@ def test_a_label_in_an_open_sentence_begins_nothing() -> None:
     assert len(texts(lines)) == 1
     ended = column([FULL[:-1] + ".", "d. The fourth of a few points made here", FULL], 0, 0)
     assert len(texts(ended)) == 2
+
+
+def test_a_short_last_line_of_a_scan_may_look_smaller() -> None:
+    small = line("resistance.", 0, 52, size=20)
+    lines = [*column([FULL, FULL], 0, 0), replace(small, size=16.4)]
+    assert len(texts(lines)) == 1
+    digital = [replace(x, origin=TextOrigin.TEXT_LAYER) for x in lines]
+    assert len(texts(digital)) == 2
 
 
 def test_bold_rows_are_paragraphs_of_their_own() -> None:

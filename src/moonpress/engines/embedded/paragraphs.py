@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from moonpress.document import TextOrigin
 from moonpress.engines.embedded.drafts import around, rows_of
 from moonpress.engines.embedded.lists import marker_of
 from moonpress.engines.embedded.types import Box, Line
@@ -86,7 +87,7 @@ def _begins(
     height = min(row.box.height, before.box.height)
     if row.box.y0 - before.box.y1 > column.gap + 0.35 * height:
         return True
-    if row.bold != before.bold or not 0.85 < row.size / max(before.size, 1.0) < 1.18:
+    if row.bold != before.bold or not _same_size(row, before):
         return True
     if marker_of(row.text) is not None and not (item is None and _runs_on(before, row, column)):
         return True
@@ -95,6 +96,16 @@ def _begins(
     if item is not None and row.box.x0 < before.box.x0 - 0.5 * height and before is not item:
         return True
     return _ended(before, row, column) or _indented(row, before, following, column)
+
+
+def _same_size(row: _Row, before: _Row) -> bool:
+    """Whether two rows are set alike; a detector draws the box of a short last line tighter."""
+    ratio = row.size / max(before.size, 1.0)
+    scanned = all(line.origin is TextOrigin.OCR for line in row.lines)
+    goes_on = row.text[:1].islower() and _SENTENCE_END.search(before.text) is None
+    if scanned and goes_on and row.box.width < 0.6 * before.box.width:
+        return 0.72 < ratio < 1.18
+    return 0.85 < ratio < 1.18
 
 
 def _runs_on(before: _Row, row: _Row, column: _Column) -> bool:
