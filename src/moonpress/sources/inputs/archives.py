@@ -108,7 +108,8 @@ def _tar(
 
 def _is_wanted(name: str, skipped: Callable[[str], None]) -> bool:
     """As in folders: hidden names are passed over without a word."""
-    if any(part.startswith(".") and part not in {".", ".."} for part in name.split("/")):
+    parts = name.replace("\\", "/").split("/")
+    if any(part.startswith(".") and part not in {".", ".."} for part in parts):
         return False
     if is_document(name):
         return True
