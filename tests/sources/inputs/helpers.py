@@ -6,7 +6,7 @@ import io
 import tarfile
 import threading
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -96,7 +96,7 @@ def say(
 
 
 @contextmanager
-def web_server(answers: dict[str, Handler]) -> Iterator[str]:
+def web_server(answers: Mapping[str, Handler]) -> Iterator[str]:
     """A server whose paths answer by functions; any other path is 404."""
 
     class Answering(BaseHTTPRequestHandler):

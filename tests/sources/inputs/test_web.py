@@ -1,4 +1,4 @@
-"""Remote places: a real web server on this machine, and fsspec's store in memory."""
+"""Files, folders and archives of the web: a real server on this machine that behaves as told."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
-import fsspec
 import pytest
 
 from moonpress.errors import (
     InputEmpty,
-    InputError,
     InputMissing,
-    InputNotAFile,
     InputTooLarge,
     InputUnreadable,
     NoSpace,
-    UnsupportedInput,
 )
 from moonpress.sources.inputs.find import FindOptions
 from moonpress.sources.inputs.item import InputItem
@@ -55,15 +51,6 @@ def using(tmp_path: Path) -> Iterator[FindOptions]:
 def opener(using: FindOptions) -> Iterator[Opener]:
     with Opener(using.copies) as made:
         yield made
-
-
-@pytest.fixture
-def store() -> Iterator[Any]:
-    files = fsspec.filesystem("memory")
-    files.store.clear()
-    files.pseudo_dirs[:] = [""]
-    yield files
-    files.store.clear()
 
 
 def read(opener: Opener, item: InputItem) -> bytes:
@@ -239,9 +226,12 @@ def test_servers_that_are_not_there(opener: Opener, address: str) -> None:
 
 
 def test_a_full_disk_is_no_matter_of_the_server() -> None:
-    with web_server({"/a.pdf": pdf}) as url, Path("/dev/full").open("wb", buffering=0) as full:
-        with pytest.raises(NoSpace):
-            download(f"{url}/a.pdf", cast("BinaryIO", full), 1 << 30, QUICK)
+    with (
+        web_server({"/a.pdf": pdf}) as url,
+        Path("/dev/full").open("wb", buffering=0) as full,
+        pytest.raises(NoSpace),
+    ):
+        download(f"{url}/a.pdf", cast("BinaryIO", full), 1 << 30, QUICK)
 
 
 def test_folders_of_a_web_server(using: FindOptions, opener: Opener) -> None:
@@ -314,109 +304,6 @@ def test_archives_of_the_web_are_fetched_once_while_in_use(
         for each in items:
             assert read(opener, each) == files[each.id.rpartition("/")[2]]
     assert sorted(asked) == ["/x.tar.gz", "/x.zip"]
-
-
-def test_a_store(store: Any, using: FindOptions, opener: Opener) -> None:
-    for name in ("b/a.pdf", "b/sub/a.pdf", "b/README.md", "b/.x/a.pdf", "c/a.pdf"):
-        store.pipe(f"/{name}", name.encode())
-    items, problems = found(["memory://b"], using)
-    assert not problems
-    assert ids(items) == ["a.pdf", "sub/a.pdf"]
-    assert items[1].uri == "memory://b/sub/a.pdf"
-    assert items[1].size == len("b/sub/a.pdf")
-    assert items[1].version
-    assert read(opener, items[1]) == b"b/sub/a.pdf"
-    items, _ = found(["memory://b", "memory://c/a.pdf"], using)
-    assert ids(items) == ["b/a.pdf", "b/sub/a.pdf", "a.pdf"]
-    items, _ = found(["memory://*/sub/*.pdf", "memory://b/**/*.pdf"], using)
-    assert ids(items) == ["a.pdf", "sub/a.pdf"]
-
-
-def test_what_is_missing_in_a_store(store: Any, using: FindOptions, opener: Opener) -> None:
-    store.pipe("/b/a.pdf", b"x")
-    _, problems = found(["memory://b/no.pdf", "memory://no/*.pdf", "memory://b/*.png"], using)
-    assert [type(problem.error) for problem in problems] == [InputMissing] * 3
-    with pytest.raises(InputMissing):
-        read(opener, item("memory://b/no.pdf"))
-
-
-def test_lists_and_manifests_in_a_store(store: Any, using: FindOptions) -> None:
-    store.pipe("/b/list.txt", b"sub/a.pdf\nmemory://c/b.pdf\n")
-    store.pipe("/b/m.jsonl", b'{"path": "sub/a.pdf"}\n')
-    items, problems = found(["@memory://b/list.txt"], using)
-    assert not problems
-    assert ids(items) == ["sub/a.pdf", "@memory/c/b.pdf"]
-    assert items[0].uri == "memory://b/sub/a.pdf"
-    items, _ = found(["memory://b/m.jsonl"], using)
-    assert ids(items) == ["sub/a.pdf"]
-
-
-def test_names_that_cannot_be_addressed_are_told(store: Any, using: FindOptions) -> None:
-    store.pipe("/b/a::b.pdf", b"x")
-    store.pipe("/b/c.pdf", b"x")
-    items, problems = found(["memory://b"], using)
-    assert ids(items) == ["c.pdf"]
-    assert "'::'" in problems[0].error.message
-
-
-def test_a_backend_that_is_missing_is_named(
-    using: FindOptions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(address: str) -> None:
-        raise ImportError("Install s3fs to access S3")
-
-    monkeypatch.setattr("fsspec.core.url_to_fs", missing)
-    _, problems = found(["s3://bucket/a.pdf", "gs://bucket/"], using)
-    assert [str(problem.error).partition(" [")[0] for problem in problems] == [
-        "s3://bucket/a.pdf: what reads s3:// addresses is not installed. "
-        "pip install 'moonpress[s3]'",
-        "gs://bucket/: what reads gs:// addresses is not installed. pip install 'moonpress[gcs]'",
-    ]
-
-
-def test_schemes_that_nobody_knows_are_told(using: FindOptions) -> None:
-    _, problems = found(["nonsense://a/b.pdf"], using)
-    assert isinstance(problems[0].error, UnsupportedInput)
-
-
-class Failing:
-    """A store of which everything fails in one way."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-        self.tries = 0
-
-    def invalidate_cache(self, path: str) -> None:
-        pass
-
-    def info(self, path: str) -> None:  # noqa: ARG002 - as fsspec has it
-        self.tries += 1
-        raise self.error
-
-
-@pytest.mark.parametrize(
-    ("error", "kind", "tries"),
-    [
-        (PermissionError("no"), InputUnreadable, 1),
-        (IsADirectoryError("no"), InputNotAFile, 1),
-        (RuntimeError("bad key in s3://me:secret@b/a.pdf?sig=secret\nmore"), InputUnreadable, 1),
-        (ConnectionResetError("reset"), InputUnreadable, 4),
-        (TimeoutError(), InputUnreadable, 4),
-    ],
-)
-def test_failures_of_stores_are_typed(
-    using: FindOptions,
-    monkeypatch: pytest.MonkeyPatch,
-    error: Exception,
-    kind: type[InputError],
-    tries: int,
-) -> None:
-    files = Failing(error)
-    monkeypatch.setattr("fsspec.core.url_to_fs", lambda address: (files, address))
-    _, (problem,) = found(["s3://b/a.pdf"], using)
-    assert type(problem.error) is kind
-    assert files.tries == tries
-    assert "secret" not in str(problem.error)
 
 
 def test_nothing_is_logged_with_secrets(opener: Opener, caplog: pytest.LogCaptureFixture) -> None:
