@@ -72,4 +72,4 @@ def scanned(pixels: Pixels) -> Pixels:
 
 
 def page_image(pixels: Pixels, number: int = 1) -> PageImage:
-    return PageImage(number=number, pixels=pixels, size=PageSize(612.0, 792.0, WIDTH, HEIGHT))
+    return PageImage(number=number, picture=pixels, size=PageSize(612.0, 792.0, WIDTH, HEIGHT))

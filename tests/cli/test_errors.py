@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from moonpress.cli.errors import describe, root_cause, run_at_edge
+from moonpress.cli.errors import describe, run_at_edge
 from moonpress.cli.interrupts import Stopped
 from moonpress.cli.voice import Voice
 from moonpress.errors import (
@@ -15,6 +15,7 @@ from moonpress.errors import (
     NoSpace,
     PageTimeout,
     UsageError,
+    root_cause,
 )
 
 

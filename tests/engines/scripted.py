@@ -29,7 +29,7 @@ def page(number: int = 1, *, text: str | None = None, blank: bool = False) -> Pa
         pixels[100:140, 60:400] = 0
     layer = None if text is None else text_layer(text)
     size = PageSize(180.0, 240.0, 480, 640)
-    return PageImage(number=number, pixels=pixels, size=size, text_layer=layer)
+    return PageImage(number=number, picture=pixels, size=size, text_layer=layer)
 
 
 def text_layer(text: str) -> TextLayer:

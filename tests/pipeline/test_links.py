@@ -29,7 +29,7 @@ def block(number: int, box: BBox) -> Block:
 def page(*links: Link) -> PageImage:
     return PageImage(
         number=1,
-        pixels=np.full((10, 10, 3), 255, np.uint8),
+        picture=np.full((10, 10, 3), 255, np.uint8),
         size=PageSize(100, 100, 10, 10),
         text_layer=layer("see the site"),
         links=links,

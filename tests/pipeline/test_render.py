@@ -14,6 +14,8 @@ import numpy as np
 import psutil
 import pytest
 
+from moonpress.document import EncodedPicture
+from moonpress.engines.chandra.picture import ImageFormat, encoder, fit
 from moonpress.errors import (
     InputCorrupt,
     InputEmpty,
@@ -306,3 +308,16 @@ async def test_documents_at_the_same_time_have_workers_of_their_own() -> None:
         assert one.worker_pid != other.worker_pid
         assert await words(one, 1) == "Page one"
         assert (await other.page(1, _REQUEST)).size.width_px == 20
+
+
+async def test_a_picture_is_encoded_in_the_process_that_draws_it() -> None:
+    """What travels is a file at the engine's size; boxes are fractions, so they still fit."""
+    wanted = encoder(ImageFormat.PNG)
+    request = RenderRequest(dpi=100, max_pixels=4_000_000, encoder=wanted)
+    async with open_rendered(three_pages(), name="a.pdf", password=None, limits=_LIMITS) as three:
+        image = await three.page(2, request)
+    assert isinstance(image.picture, EncodedPicture)
+    assert image.picture.blank is False
+    assert (image.size.width_px, image.size.height_px) == fit(850, 1100, 1.0)
+    assert image.pixels.shape == (image.size.height_px, image.size.width_px, 3)
+    assert image.pixels.min() < 100

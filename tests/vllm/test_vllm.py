@@ -40,7 +40,7 @@ def page(number: int, width: int = 512, height: int = 640) -> PageImage:
     for top in range(40, height - 40, 30):
         pixels[top : top + 12, 40 : int(draw.integers(100, width - 20))] = draw.integers(0, 120)
     return PageImage(
-        number=number, pixels=pixels, size=PageSize(width * 0.375, height * 0.375, width, height)
+        number=number, picture=pixels, size=PageSize(width * 0.375, height * 0.375, width, height)
     )
 
 

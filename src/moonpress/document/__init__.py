@@ -12,7 +12,13 @@ from moonpress.document.document import (
     Usage,
 )
 from moonpress.document.geometry import BBox, PageSize
-from moonpress.document.page_image import Font, PageImage, TextLayer
+from moonpress.document.page_image import (
+    EncodedPicture,
+    Font,
+    PageImage,
+    PictureEncoder,
+    TextLayer,
+)
 from moonpress.document.reading import LayoutReply, PageReading
 from moonpress.document.rendering import Delimiters, Output, RenderOptions
 
@@ -23,6 +29,7 @@ __all__ = [
     "BlockKind",
     "Delimiters",
     "Document",
+    "EncodedPicture",
     "Font",
     "LayoutReply",
     "Link",
@@ -33,6 +40,7 @@ __all__ = [
     "PageReading",
     "PageSize",
     "PageStatus",
+    "PictureEncoder",
     "Problem",
     "ProblemCode",
     "RenderOptions",

@@ -16,6 +16,7 @@ from moonpress.document.document import Problem
 from moonpress.document.geometry import BBox, PageSize
 
 FloatArray: TypeAlias = npt.NDArray[np.float32]
+Pixels: TypeAlias = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +64,64 @@ def _no_rulings() -> FloatArray:
     return np.zeros((0, 4), dtype=np.float32)
 
 
+@dataclass(frozen=True, slots=True)
+class PictureEncoder:
+    """Work on a page picture that is done where the page is drawn, in that process.
+
+    An engine that sends pictures away has them encoded there: it then holds half a megabyte a page
+    and not ten, and its event loop shares no core with the encoding.
+
+    Attributes:
+        function: ``"package.module:name"`` of a function that is given the pixels, (H, W, 3) uint8
+            RGB, and ``arguments``, and returns an `EncodedPicture`.
+        arguments: By name; picklable.
+    """
+
+    function: str
+    arguments: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedPicture:
+    """A page picture as a file.
+
+    Attributes:
+        data: The file.
+        media_type: Such as ``image/jpeg``.
+        width: Pixels.
+        height: Pixels.
+        blank: Whether there is nothing on the page; ``None`` when nobody looked.
+    """
+
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+    blank: bool | None = None
+
+    def decoded(self) -> Pixels:
+        """(H, W, 3) uint8 RGB.
+
+        Raises:
+            ValueError: the file is damaged.
+        """
+        import cv2
+
+        pixels = cv2.imdecode(np.frombuffer(self.data, dtype=np.uint8), cv2.IMREAD_COLOR_RGB)
+        if pixels is None:
+            raise ValueError(f"this is no {self.media_type}")
+        return np.asarray(pixels, dtype=np.uint8)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PageImage:
     """One page, drawn.
 
     Attributes:
         number: 1-based page number in the source.
-        pixels: (H, W, 3) uint8 RGB, page as displayed (/Rotate and EXIF applied), on white.
-        size: Size in points and pixels; ``pixels.shape`` agrees with it.
+        picture: (H, W, 3) uint8 RGB, page as displayed (/Rotate and EXIF applied), on white; or
+            the same as a file.
+        size: Size in points and pixels; the picture agrees with it.
         text_layer: Characters of the PDF page; ``None`` for pictures and pages without any.
         pictures: Boxes of raster images placed on a PDF page, page fractions.
         rulings: (M, 4) float32: straight horizontal and vertical vector lines and edges of thin
@@ -80,10 +131,16 @@ class PageImage:
     """
 
     number: int
-    pixels: npt.NDArray[np.uint8]
+    picture: Pixels | EncodedPicture
     size: PageSize
     text_layer: TextLayer | None = None
     pictures: tuple[BBox, ...] = ()
     rulings: FloatArray = field(default_factory=_no_rulings)
     links: tuple[Link, ...] = ()
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def pixels(self) -> Pixels:
+        """(H, W, 3) uint8 RGB; decoded at every call where the picture is a file."""
+        picture = self.picture
+        return picture.decoded() if isinstance(picture, EncodedPicture) else picture

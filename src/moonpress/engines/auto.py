@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import anyio
 
-from moonpress.document import PageImage, PageReading
-from moonpress.engines.base import Engine, preferred_dpi, prepare
+from moonpress.document import PageImage, PageReading, PictureEncoder
+from moonpress.engines.base import Engine, picture_encoder, preferred_dpi, prepare
 from moonpress.engines.registry import EngineOptions, create_engine
 from moonpress.errors import EngineUnavailable, MoonpressError
 from moonpress.telemetry import event
@@ -47,6 +47,11 @@ class AutoEngine:
     def preferred_dpi(self) -> float | None:
         """Of the engine that was chosen."""
         return None if self._chosen is None else preferred_dpi(self._chosen)
+
+    @property
+    def picture_encoder(self) -> PictureEncoder | None:
+        """Of the engine that was chosen."""
+        return None if self._chosen is None else picture_encoder(self._chosen)
 
     async def prepare(self) -> None:
         """Choose, and say so.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from moonpress.document import PageImage, PageReading
+from moonpress.document import PageImage, PageReading, PictureEncoder
 
 
 @runtime_checkable
@@ -65,3 +65,9 @@ def preferred_dpi(engine: Engine) -> float | None:
     """Resolution at which an engine wants PDF pages drawn; ``None`` when it does not care."""
     dpi = getattr(engine, "preferred_dpi", None)
     return dpi if isinstance(dpi, (int, float)) else None
+
+
+def picture_encoder(engine: Engine) -> PictureEncoder | None:
+    """What an engine wants done with pictures where they are drawn; ``None`` for nothing."""
+    encoder = getattr(engine, "picture_encoder", None)
+    return encoder if isinstance(encoder, PictureEncoder) else None

@@ -22,6 +22,7 @@ import anyio.to_thread
 
 from moonpress.document import (
     Agreement,
+    EncodedPicture,
     LayoutReply,
     PageImage,
     PageReading,
@@ -262,7 +263,8 @@ class Guarded:
 
 def _look_at(image: PageImage) -> tuple[bool, str | None]:
     """Whether the page is blank, and its text layer if that can be trusted."""
-    if is_blank(image.pixels):
+    known = image.picture.blank if isinstance(image.picture, EncodedPicture) else None
+    if is_blank(image.pixels) if known is None else known:
         return True, None
     layer = image.text_layer
     if layer is None or not layer.text.strip():

@@ -9,16 +9,17 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
 from moonpress.document import Block, PageImage
-from moonpress.outputs.disk import output_errors
+from moonpress.outputs.disk import output_errors, sync
 from moonpress.outputs.pages import needs_picture
 
 # Letters and lines at the very edge of a box would be cut in two.
@@ -36,6 +37,22 @@ _PNG_LEVEL: Final = 1
 CROP_NAME: Final = re.compile(r"p\d+-b[\w-]+\.(?:png|jpg)")
 
 
+class Crops(Protocol):
+    """Pictures of figures that are stored somewhere."""
+
+    @property
+    def paths(self) -> Mapping[str, Path]:
+        """Crop by block id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCrops:
+    """Crops that another process has kept."""
+
+    paths: Mapping[str, Path]
+
+
 class FigureCrops:
     """Crops kept so far; one per document.
 
@@ -43,10 +60,12 @@ class FigureCrops:
 
     Args:
         folder: An existing folder for the crops; the caller owns and removes it.
+        durable: Wait for the disk after each, for crops that must outlast a power cut.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False) -> None:
         self.folder = folder
+        self._durable = durable
         self._paths: dict[str, Path] = {}
 
     @property
@@ -68,9 +87,11 @@ class FigureCrops:
             OutputError: the crop cannot be written.
             ValueError: a block's id is not of the form ``p3-b12``.
         """
-        for block in blocks:
-            if needs_picture(block):
-                upright = np.rot90(cut(image, block), -(rotation // 90))
+        shown = [block for block in blocks if needs_picture(block)]
+        if shown:
+            pixels = image.pixels
+            for block in shown:
+                upright = np.rot90(cut(pixels, image.size.dpi, block), -(rotation // 90))
                 data, suffix = encode_crop(upright)
                 name = f"{block.id}{suffix}"
                 if not CROP_NAME.fullmatch(name):
@@ -78,15 +99,18 @@ class FigureCrops:
                 path = self.folder / name
                 with output_errors(str(path), page=image.number):
                     path.write_bytes(data)
+                    if self._durable:
+                        sync(path)
+                        sync(self.folder)
                 self._paths[block.id] = path
 
 
-def cut(image: PageImage, block: Block) -> npt.NDArray[np.uint8]:
-    """The block's part of the page, (h, w, 3) uint8 RGB, with a small margin."""
-    height, width = image.pixels.shape[:2]
-    margin = round(image.size.dpi * _MARGIN_INCHES)
+def cut(pixels: npt.NDArray[np.uint8], dpi: float, block: Block) -> npt.NDArray[np.uint8]:
+    """The block's part of a page of (H, W, 3) uint8 RGB, with a small margin."""
+    height, width = pixels.shape[:2]
+    margin = round(dpi * _MARGIN_INCHES)
     left, top, right, bottom = block.bbox.to_pixels(width, height)
-    return image.pixels[
+    return pixels[
         max(top - margin, 0) : min(bottom + margin, height),
         max(left - margin, 0) : min(right + margin, width),
     ]

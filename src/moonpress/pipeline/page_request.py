@@ -5,7 +5,7 @@ Owns the default resolution and the bound of a page picture. Never draws.
 
 from __future__ import annotations
 
-from moonpress.engines.base import Engine, preferred_dpi
+from moonpress.engines.base import Engine, picture_encoder, preferred_dpi
 from moonpress.sources.base import RenderRequest
 
 _DEFAULT_DPI = 200.0
@@ -25,4 +25,5 @@ def request_for(engine: Engine, *, dpi: float | None, max_image_width: int | Non
         dpi=dpi or preferred_dpi(engine) or _DEFAULT_DPI,
         max_pixels=_MAX_PIXELS,
         max_image_width=max_image_width,
+        encoder=picture_encoder(engine),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from moonpress.document import PageImage
+from moonpress.document import PageImage, PictureEncoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,13 @@ class RenderRequest:
             down, keeping its shape, and the page gets a ``downscaled`` problem.
         max_image_width: Bound of the page picture's width in pixels, or ``None``. It is the
             caller's wish, so that keeping it is no problem of the page.
+        encoder: What to do with the picture before it leaves the process that drew it.
     """
 
     dpi: float
     max_pixels: int
     max_image_width: int | None = None
+    encoder: PictureEncoder | None = None
 
 
 @runtime_checkable

@@ -6,10 +6,13 @@ memory: the parent and the operating system do.
 
 from __future__ import annotations
 
+import importlib
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
-from moonpress.document import PageImage
+from moonpress.document import EncodedPicture, PageImage, PictureEncoder
 from moonpress.sources.base import RenderRequest, Source, SourceInfo
 from moonpress.sources.open import open_source
 
@@ -34,7 +37,8 @@ class SourceHost:
         """Draw a page of the open file."""
         if self._source is None:
             raise RuntimeError("no file is open")
-        return self._source.page(number, request), _resident()
+        image = self._source.page(number, request)
+        return _encoded(image, request.encoder), _resident()
 
     def close(self) -> int:
         """Close the file, if one is open, so that the worker can serve another."""
@@ -42,6 +46,17 @@ class SourceHost:
             self._source.close()
             self._source = None
         return _resident()
+
+
+def _encoded(image: PageImage, encoder: PictureEncoder | None) -> PageImage:
+    """The page with its picture as a file, where that is wanted."""
+    if encoder is None:
+        return image
+    module, _, name = encoder.function.partition(":")
+    encode: Callable[..., EncodedPicture] = getattr(importlib.import_module(module), name)
+    picture = encode(image.pixels, **dict(encoder.arguments))
+    size = replace(image.size, width_px=picture.width, height_px=picture.height)
+    return replace(image, picture=picture, size=size)
 
 
 def _resident() -> int:

@@ -178,7 +178,7 @@ class ImageSource:
         pixels, turned = upright(pixels, _orientation(image))
         width_pt, height_pt = reversed(points) if turned else points
         size = PageSize(width_pt, height_pt, pixels.shape[1], pixels.shape[0])
-        return PageImage(number=number, pixels=pixels, size=size, problems=problems)
+        return PageImage(number=number, picture=pixels, size=size, problems=problems)
 
     def _patch(self, pixels: npt.NDArray[np.uint8], number: int) -> Problem:
         """Whiten what is missing at the end of a damaged picture, in place."""

@@ -107,7 +107,7 @@ class PdfSource:
             text_layer = self._text_with_annotations(number, frame)
         return PageImage(
             number=number,
-            pixels=pixels,
+            picture=pixels,
             size=size,
             text_layer=text_layer,
             pictures=objects.pictures,

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from moonpress.engines.chandra.picture import MOST_PIXELS, ImageFormat, encode, fit
+from moonpress.engines.chandra.picture import (
+    MOST_PIXELS,
+    ImageFormat,
+    encode,
+    encode_page,
+    encoder,
+    fit,
+    tokens_of,
+)
 
 
 @given(st.integers(1, 20_000), st.integers(1, 20_000), st.sampled_from([1.0, 0.8, 0.5]))
@@ -51,7 +59,7 @@ def test_png_keeps_every_pixel(colour: bool) -> None:
     with Image.open(io.BytesIO(picture.data)) as image:
         assert image.mode == ("RGB" if colour else "L")
         assert np.array_equal(np.asarray(image.convert("RGB")), pixels)
-    assert (picture.width, picture.height, picture.tokens) == (256, 320, 80)
+    assert (picture.width, picture.height, tokens_of(picture)) == (256, 320, 80)
 
 
 @pytest.mark.parametrize("form", list(ImageFormat))
@@ -67,4 +75,20 @@ def test_all_formats_show_the_same_colours(form: ImageFormat) -> None:
 
 def test_zoom_makes_it_smaller() -> None:
     pixels = np.zeros((2112, 1632, 3), dtype=np.uint8)
-    assert encode(pixels, ImageFormat.JPEG, 0.5).tokens == pytest.approx(3366 / 4, rel=0.02)
+    assert tokens_of(encode(pixels, ImageFormat.JPEG, 0.5)) == pytest.approx(3366 / 4, rel=0.02)
+
+
+def test_a_page_that_is_encoded_where_it_is_drawn_knows_whether_it_is_blank() -> None:
+    wanted = encoder(ImageFormat.JPEG)
+    assert wanted.function.endswith(":encode_page")
+    assert dict(wanted.arguments) == {"form": "jpeg"}
+    inked = encode_page(drawing(colour=True), "jpeg")
+    assert (inked.media_type, inked.blank) == ("image/jpeg", False)
+    assert encode_page(np.full((320, 256, 3), 255, dtype=np.uint8), "jpeg").blank is True
+
+
+@pytest.mark.parametrize("form", list(ImageFormat))
+def test_an_encoded_picture_is_decoded_as_rgb(form: ImageFormat) -> None:
+    seen = encode(drawing(colour=True), form, 1.0).decoded().astype(int)
+    assert seen.shape == (320, 256, 3)
+    assert abs(seen[150, 100] - (200, 30, 90)).max() < 6

@@ -175,7 +175,7 @@ def test_ocr_can_be_forced_and_forbidden(columns: GeneratedPage) -> None:
 
 def test_blank_pages_are_not_read(stage: TextStage) -> None:
     image = _image(prose.one_column().pdf, 60)
-    white = replace(image, pixels=np.full_like(image.pixels, 255), text_layer=None)
+    white = replace(image, picture=np.full_like(image.pixels, 255), text_layer=None)
     page = stage.prepare(white)
     assert page.blank
     assert page.lines == ()
@@ -186,7 +186,7 @@ def test_white_text_on_white_is_not_on_the_page(stage: TextStage, columns: Gener
     pixels = image.pixels.copy()
     half = pixels.shape[0] // 2
     pixels[half:] = 255
-    page = stage.prepare(replace(image, pixels=pixels))
+    page = stage.prepare(replace(image, picture=pixels))
     assert page.lines
     assert all(line.box.y0 < half for line in page.lines)
 

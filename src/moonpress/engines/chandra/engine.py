@@ -16,7 +16,7 @@ from moonpress.engines.chandra.address import Address, base_of, header_of
 from moonpress.engines.chandra.client import ChatClient, Patience
 from moonpress.engines.chandra.facts import PREFERRED_DPI, TRIES
 from moonpress.engines.chandra.model import ChandraModel, RequestChoices
-from moonpress.engines.chandra.picture import ImageFormat
+from moonpress.engines.chandra.picture import ImageFormat, encoder
 from moonpress.engines.guarded import Guarded, Guards
 from moonpress.engines.pool import ReplicaPool
 from moonpress.engines.registry import EngineOptions
@@ -79,7 +79,9 @@ class ChandraVLLMEngine:
         urls = (url,) if isinstance(url, str) else tuple(url)
         if not urls:
             raise UsageError("no server is named", hint="Give one with --url")
-        choices = RequestChoices(model, version, _image_format(image_format), confidence)
+        form = _image_format(image_format)
+        self.picture_encoder = encoder(form)
+        choices = RequestChoices(model, version, form, confidence)
         guards = Guards(TRIES, page_timeout)
         pairs = tuple(header_of(header) for header in headers)
         encoders = anyio.CapacityLimiter(min(os.cpu_count() or 1, _ENCODERS_AT_MOST))

@@ -16,10 +16,10 @@ import anyio
 import anyio.to_thread
 import orjson
 
-from moonpress.document import PageImage
+from moonpress.document import EncodedPicture, PageImage
 from moonpress.engines.chandra.client import ChatClient, ServedModel
 from moonpress.engines.chandra.facts import LEAST_OUTPUT, MOST_OUTPUT, SCALES, STOP
-from moonpress.engines.chandra.picture import ImageFormat, Picture, encode
+from moonpress.engines.chandra.picture import ImageFormat, encode, media_type, tokens_of
 from moonpress.engines.chandra.prompt import layout_prompt
 from moonpress.engines.layout_model import Ending, Sampling, Written
 from moonpress.errors import EngineRejected, EngineUnavailable, UnknownName
@@ -124,7 +124,7 @@ class ChandraModel:
             message = f"{self.url} ended its reply in the middle"
             raise EngineUnavailable(message, hint="")
         if usage is not None:
-            self._prompt_tokens = max(usage[0] - picture.tokens, 0)
+            self._prompt_tokens = max(usage[0] - tokens_of(picture), 0)
         yield Ending(finish == "stop", *(usage or (None, None)))
 
     async def _without_model(self, served: ServedModel, error: KeyError) -> Exception:
@@ -135,8 +135,8 @@ class ChandraModel:
 
     def _request(
         self, image: PageImage, sampling: Sampling, served: ServedModel
-    ) -> tuple[Picture, bytes]:
-        picture = encode(image.pixels, self._choices.image_format, sampling.zoom)
+    ) -> tuple[EncodedPicture, bytes]:
+        picture = self._picture(image, sampling.zoom)
         most = self._output_tokens(picture, served, image.number)
         data = base64.b64encode(picture.data).decode("ascii")
         content = [
@@ -160,7 +160,15 @@ class ChandraModel:
             request["logprobs"] = True
         return picture, orjson.dumps(request)
 
-    def _output_tokens(self, picture: Picture, served: ServedModel, page: int) -> int:
+    def _picture(self, image: PageImage, zoom: float) -> EncodedPicture:
+        """The page as it is sent; where it was drawn it may have been encoded for the first try."""
+        form, picture = self._choices.image_format, image.picture
+        ready = isinstance(picture, EncodedPicture) and picture.media_type == media_type(form)
+        if isinstance(picture, EncodedPicture) and ready and zoom == 1.0:
+            return picture
+        return encode(image.pixels, form, zoom)
+
+    def _output_tokens(self, picture: EncodedPicture, served: ServedModel, page: int) -> int:
         """What the server's context leaves for the reply.
 
         Raises:
@@ -168,10 +176,11 @@ class ChandraModel:
         """
         if served.context is None:
             return MOST_OUTPUT
-        left = served.context - picture.tokens - self._prompt_tokens
+        tokens = tokens_of(picture)
+        left = served.context - tokens - self._prompt_tokens
         if left < LEAST_OUTPUT:
             raise EngineRejected(
-                f"the picture of {picture.width} x {picture.height} pixels takes {picture.tokens}"
+                f"the picture of {picture.width} x {picture.height} pixels takes {tokens}"
                 f" tokens and the prompt {self._prompt_tokens}, and {self.url} has a context of"
                 f" {served.context}",
                 page=page,

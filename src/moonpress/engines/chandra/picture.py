@@ -10,13 +10,15 @@ multiples of 32, so sides are rounded here and the picture is resampled once at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import StrEnum
 from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
 
+from moonpress.document import EncodedPicture, PictureEncoder
+from moonpress.engines.blank import is_blank
 from moonpress.errors import EngineRejected
 
 CELL = 32
@@ -37,26 +39,20 @@ class ImageFormat(StrEnum):
     WEBP = "webp"
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """An encoded page.
+def encoder(form: ImageFormat) -> PictureEncoder:
+    """What the process that draws a page is to do with its picture."""
+    return PictureEncoder(f"{__name__}:encode_page", (("form", form.value),))
 
-    Attributes:
-        data: The file.
-        media_type: Such as ``image/png``.
-        width: Pixels, a multiple of 32.
-        height: Pixels, a multiple of 32.
-    """
 
-    data: bytes
-    media_type: str
-    width: int
-    height: int
+def encode_page(pixels: Pixels, form: str) -> EncodedPicture:
+    """Fit and encode a page for the first try, and see whether it is blank."""
+    picture = encode(pixels, ImageFormat(form), 1.0)
+    return replace(picture, blank=is_blank(pixels))
 
-    @property
-    def tokens(self) -> int:
-        """Tokens that the model sees it as."""
-        return self.width * self.height // (CELL * CELL)
+
+def tokens_of(picture: EncodedPicture) -> int:
+    """Tokens that the model sees a fitted picture as."""
+    return picture.width * picture.height // (CELL * CELL)
 
 
 def fit(width: int, height: int, zoom: float) -> tuple[int, int]:
@@ -106,7 +102,7 @@ def fitted(pixels: Pixels, zoom: float) -> Pixels:
     return np.asarray(cv2.resize(pixels, target, interpolation=how), dtype=np.uint8)
 
 
-def encode(pixels: Pixels, form: ImageFormat, zoom: float) -> Picture:
+def encode(pixels: Pixels, form: ImageFormat, zoom: float) -> EncodedPicture:
     """Fit and encode a page.
 
     Pages without colour are sent as one channel, which costs a third and changes no pixel.
@@ -131,7 +127,12 @@ def encode(pixels: Pixels, form: ImageFormat, zoom: float) -> Picture:
     if not done:
         message = f"a picture of {width} x {height} pixels cannot be encoded as {form}"
         raise EngineRejected(message, hint="Choose another --image-format")
-    return Picture(data.tobytes(), f"image/{form.value}", width, height)
+    return EncodedPicture(data.tobytes(), media_type(form), width, height)
+
+
+def media_type(form: ImageFormat) -> str:
+    """Such as ``image/jpeg``."""
+    return f"image/{form.value}"
 
 
 def _parameters(form: ImageFormat) -> tuple[str, list[int]]:
