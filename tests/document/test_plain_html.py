@@ -38,6 +38,22 @@ TABLES = st.builds(
     st.sampled_from(["", "\n", " "]),
 )
 
+ITEMS = st.recursive(
+    st.sampled_from(["", "a", "<b>a</b> b", "a<br/>", "<math>x</math>"]),
+    lambda inner: st.builds(
+        lambda start, items, gap, end: (
+            f"{start}{gap}{gap.join(f'<li>{item}</li>' for item in items)}</{end or start[1:3]}>"
+        ),
+        st.sampled_from(["<ul>", "<ol>", '<ol start="4">', '<ol type="a" start="4">',
+            '<ul start="4">', '<ol start="4" start="5">']),
+        st.lists(st.builds(lambda text, more: f"a{text}{more}", st.sampled_from(["", " ", "b"]),
+            inner), max_size=3),
+        st.sampled_from(["", "\n"]),
+        st.sampled_from([None, None, None, "ul", "ol"]),
+    ),
+    max_leaves=8,
+)  # fmt: skip
+
 
 def sanitised(html: str) -> str:
     """By the sanitiser itself."""
@@ -64,12 +80,21 @@ def test_plain_tables_are_what_the_sanitiser_makes(html: str) -> None:
     assert as_plain(html) == sanitised(html)
 
 
+@settings(max_examples=600, deadline=None)
+@given(st.lists(ITEMS, max_size=3).map("".join))
+def test_plain_lists_are_what_the_sanitiser_makes(html: str) -> None:
+    plain = as_plain(html)
+    assert plain is None or plain == sanitised(html)
+
+
 @pytest.mark.parametrize(
     "html",
     [
         "<p>This is <b>bold <i>and</i> more</b> &amp; so on<br/>next</p>",
         "<h2>3 Results</h2>",
         "<ul><li>one</li>\n<li><math>x</math></li></ul>",
+        '<ol start="4" type="a"><li>four</li></ol><ul><li>a</li></ul><ol><li>b</li></ol>',
+        "<ul><li>Stone<ul><li>granite</li><li>slate</li></ul></li>\n<li>Wood</li></ul>",
         '<p><img alt="a house"/></p>',
         "<p>one</p>\n<p>two</p>",
         "",

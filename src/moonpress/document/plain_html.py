@@ -1,6 +1,6 @@
 """HTML so plain that sanitising it changes nothing.
 
-Owns one regular expression: paragraphs, headings, flat lists and whole tables that hold text,
+Owns one regular expression: paragraphs, headings, lists in lists and whole tables that hold text,
 simple inline markup and formulas, well nested, without a character that would be escaped anew.
 Nearly all that layout models write is like that, and looking costs a tenth of parsing. Never cleans
 anything: what it does not know goes to the sanitiser.
@@ -43,9 +43,16 @@ def _pattern() -> re.Pattern[str]:
     head = re.sub(r"\(\?P([<=])g(\d+)", r"(?P\1hg\2", head) + f"</thead>{space})?"
     body = f"<tbody>{space}{rows}</tbody>{space}"
     table = f"<table>{space}{head}{body}</table>"
-    items = rf"<(?P<list>ul|ol)>{space}(?:<li>{inline()}</li>{space})*</(?P=list)>"
+    first, kind = r' start="[0-9]{1,6}"', r' type="[1aAiI]"'
+    numbers = f"(?:(?<=<ol)(?:{first}(?:{kind})?|{kind}(?:{first})?))?"
+
+    def items(group: str, within: str) -> str:
+        item = f"<li>{inline()}{within}</li>{space}"
+        return f"<(?P<{group}>ul|ol){numbers}>{space}(?:{item})*</(?P={group})>"
+
+    lists = items("list", f"(?:{items('inner', '')}{space})?")
     block = rf"<(?P<block>p|h[1-6])>{inline()}</(?P=block)>"
-    return re.compile(f"(?:{block}|{items}|{table}|{_TEXT}|{_VOID}|{_MATH})*")
+    return re.compile(f"(?:{block}|{lists}|{table}|{_TEXT}|{_VOID}|{_MATH})*")
 
 
 def as_plain(html: str) -> str | None:

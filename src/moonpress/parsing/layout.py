@@ -22,6 +22,12 @@ _DIV = re.compile(r"<(/?)div\b([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
     r"""data-(bbox|label)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE
 )
+# A whole block as it should be, without divs in it: nearly all are. Going from tag to tag instead
+# costs half as much again.
+_WELL_MADE = re.compile(
+    r'\s*+<div data-bbox="(\d{1,4}) (\d{1,4}) (\d{1,4}) (\d{1,4})" data-label="([A-Za-z-]++)">'
+    r"((?:[^<]++|<(?!/?[Dd][Ii][Vv]\b))*+)</div>"
+)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 _HEADING = re.compile(r"<h([1-6])\b", re.IGNORECASE)
 _CUT_TAG = re.compile(r"<(?:/?[A-Za-z][^<>]*|/|!\S*)?$")
@@ -102,11 +108,15 @@ class LayoutParser:
         """Take the next piece of the reply and return the blocks that it finished."""
         before = len(self.blocks)
         self._buffer += chunk
+        if self._open is None:
+            self._take_well_made()
         while tag := _DIV.search(self._buffer, self._scanned):
             if tag[1]:
                 self._closing(tag)
             else:
                 self._opening(tag)
+            if self._open is None:
+                self._take_well_made()
         # A tag may be cut at the end of this chunk: look at it again with the next one.
         start = self._buffer.rfind("<", self._scanned)
         cut = start >= 0 and ">" not in self._buffer[start:]
@@ -125,6 +135,26 @@ class LayoutParser:
         self._drop(len(self._buffer))
         self._open = None
         return self.blocks[before:]
+
+    def _take_well_made(self) -> None:
+        """Take the blocks at the beginning of the buffer that are as they should be."""
+        end = 0
+        while found := _WELL_MADE.match(self._buffer, end):
+            left, top, right, bottom, label, inner = found.groups()
+            box = BBox(
+                int(left) / self._scale,
+                int(top) / self._scale,
+                int(right) / self._scale,
+                int(bottom) / self._scale,
+            )
+            in_page = box.x0 <= box.x1 <= 1.0 and box.y0 <= box.y1 <= 1.0
+            if not in_page or _kind_of(label) is None:
+                # The long way knows what to say of it.
+                break
+            end = found.end()
+            self._keep(label, box, inner, self._dropped + found.start(6))
+        if end:
+            self._drop(end)
 
     def _opening(self, tag: re.Match[str]) -> None:
         has_attributes = _ATTRIBUTE.search(tag[2]) is not None
@@ -182,21 +212,26 @@ class LayoutParser:
             match[1].lower(): match[2] or match[3] or match[4] or ""
             for match in _ATTRIBUTE.finditer(attributes)
         }
+        box, complaint = _box(found.get("bbox"), self._scale)
         label = found.get("label", "")
+        block = self._keep(label, box, inner, self._dropped)
+        if block is not None and complaint is not None:
+            self._note(*complaint, block)
+        if block is not None and _kind_of(label) is None:
+            self._note(ProblemCode.LABEL_UNKNOWN, f"the block's label is {label!r}", block)
+        return block
+
+    def _keep(self, label: str, box: BBox, inner: str, start: int) -> Block | None:
+        """The block whose content stands at ``start`` of the reply, unless it says nothing."""
         kind = _kind_of(label)
         html = sanitise(inner.strip())
         if not has_text(html) and "<i" not in html and kind not in _MAY_BE_EMPTY:
             return None
-        box, complaint = _box(found.get("bbox"), self._scale)
         level = None
         if kind is BlockKind.HEADING:
             html, level = _as_heading(html)
         block = self._add(kind or BlockKind.TEXT, box, html, level)
-        self.spans.append((self._dropped, self._dropped + len(inner)))
-        if complaint is not None:
-            self._note(*complaint, block)
-        if kind is None:
-            self._note(ProblemCode.LABEL_UNKNOWN, f"the block's label is {label!r}", block)
+        self.spans.append((start, start + len(inner)))
         return block
 
     def _add(self, kind: BlockKind, box: BBox, html: str, level: int | None) -> Block:
