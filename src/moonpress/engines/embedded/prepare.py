@@ -14,6 +14,7 @@ import numpy as np
 from moonpress.document import PageImage, Problem, ProblemCode, TextLayer, TextOrigin
 from moonpress.engines.blank import is_blank
 from moonpress.engines.embedded.glyphs import Floats
+from moonpress.engines.embedded.initials import find_initials
 from moonpress.engines.embedded.mending import fill_holes
 from moonpress.engines.embedded.ocr import Recogniser
 from moonpress.engines.embedded.recognition import Reading
@@ -157,6 +158,8 @@ class TextStage:
             scan = self._scans.upright(pixels)
             return replace(scan, lines=self._tesseract.read(scan.pixels)), ()
         scan = self._scans.read(pixels)
+        initials = find_initials(scan.pixels, scan.lines, self._recogniser.texts)
+        scan = replace(scan, lines=scan.lines + initials)
         if self._tesseract is not None and self._tesseract.problem is not None:
             return scan, (self._tesseract.problem,)
         return scan, _doubts(scan.lines)

@@ -55,11 +55,9 @@ def build_blocks(
         rulings=page.rulings,
     )
     forms, running = find_forms(furniture.body, page.rulings)
-    mended = join_pieces(split_at_gutters(running))
+    mended = join_pieces(restore_drop_capitals(split_at_gutters(running)))
     paragraphs = [
-        _paragraph(rows)
-        for stack in stack_lines(restore_drop_capitals(mended))
-        for rows in split_paragraphs(stack)
+        _paragraph(rows) for stack in stack_lines(mended) for rows in split_paragraphs(stack)
     ]
     drafts = [
         *_furniture(furniture.headers, BlockKind.PAGE_HEADER),
