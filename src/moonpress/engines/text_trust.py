@@ -33,6 +33,9 @@ SYMBOLS = {
     "\uf0e0": "→",
     "\uf0de": "⇒",
     "\uf02d": "-",
+    # Adobe's old codes for figures that hang below the line, and for small capitals.
+    **{chr(0xF730 + n): str(n) for n in range(10)},
+    **{chr(0xF761 + n): chr(ord("A") + n) for n in range(26)},
 }
 
 

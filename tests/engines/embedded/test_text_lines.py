@@ -123,6 +123,20 @@ def test_ligatures_hyphen_marks_and_accents_are_plain_text() -> None:
     assert _texts(writer.layer()) == ["efficient co-op", "café"]
 
 
+def test_accents_drawn_after_all_letters_stand_on_theirs() -> None:
+    writer = LayerWriter(size=20)
+    at = writer.put("in Rh", 100, 100)
+    writer.put("one-Alpes and", at, 100)
+    writer.put("ˆ", at, 100)
+    assert _texts(writer.layer()) == ["in Rhône-Alpes and"]
+
+
+def test_small_capitals_and_hanging_figures_of_old_fonts_are_letters_and_figures() -> None:
+    writer = LayerWriter(size=20)
+    writer.put("H\uf765\uf769\uf764\uf772\uf769\uf763\uf768 \uf731\uf739\uf739\uf730", 100, 100)
+    assert _texts(writer.layer()) == ["HEIDRICH 1990"]
+
+
 def test_letters_of_a_ligature_that_share_a_box_are_all_kept() -> None:
     writer = LayerWriter(size=20)
     end = writer.put("di", 100, 100)

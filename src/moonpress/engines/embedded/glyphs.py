@@ -233,12 +233,9 @@ def _join_accents(glyphs: Glyphs) -> Glyphs:
         mark = _ACCENTS.get(text)
         if mark is None:
             continue
-        for j in (i + 1, i - 1):
-            if (
-                0 <= j < len(texts)
-                and texts[j].isalpha()
-                and _over(glyphs.boxes[i], glyphs.boxes[j])
-            ):
+        beside = [j for j in (i + 1, i - 1) if 0 <= j < len(texts)]
+        for j in [*beside, *_under(glyphs, i)]:
+            if texts[j].isalpha() and _over(glyphs.boxes[i], glyphs.boxes[j]):
                 letter = {"ı": "i", "ȷ": "j"}.get(texts[j], texts[j])
                 whole = unicodedata.normalize("NFC", letter + mark)
                 if len(whole) == 1:
@@ -255,6 +252,17 @@ def _join_accents(glyphs: Glyphs) -> Glyphs:
         texts, glyphs.boxes, glyphs.sizes, glyphs.bases, spaced, glyphs.fonts, glyphs.leftward
     )
     return _select(changed, np.setdiff1d(np.arange(len(texts)), drop))
+
+
+def _under(glyphs: Glyphs, accent: int) -> list[int]:
+    """Indices of what stands in an accent's place; files may draw accents after all letters."""
+    boxes, size = glyphs.boxes, float(glyphs.sizes[accent])
+    middle = (boxes[:, :2] + boxes[:, 2:]) / 2
+    near = np.abs(middle - middle[accent]) < np.array([0.4 * size, 0.6 * size])
+    near[accent] = False
+    found = np.flatnonzero(near.all(axis=1))
+    nearest = np.argsort(np.abs(middle[found, 0] - middle[accent, 0]))
+    return [int(j) for j in found[nearest]]
 
 
 def _over(accent: Floats, letter: Floats) -> bool:
