@@ -165,3 +165,56 @@ def test_failures_of_stores_are_typed(
     assert type(problem.error) is kind
     assert files.tries == tries
     assert "secret" not in str(problem.error)
+
+
+class Paged:
+    """What s3fs has of listing, over some keys, three a page; the second page fails once."""
+
+    def __init__(self, *keys: str) -> None:
+        self.keys = sorted(keys)
+        self.req_kw = {"RequestPayer": "requester"}
+        self.failed = False
+
+    def invalidate_cache(self, path: str) -> None:
+        pass
+
+    def info(self, path: str) -> dict[str, Any]:
+        return {"name": path, "type": "directory"}
+
+    def call_s3(self, method: str, payer: dict[str, str], **asked: str) -> dict[str, Any]:
+        assert (method, payer, asked["Bucket"]) == ("list_objects_v2", self.req_kw, "bucket")
+        prefix, start = asked["Prefix"], int(asked.get("ContinuationToken", "0"))
+        if start and not self.failed:
+            self.failed = True
+            raise ConnectionResetError("reset")
+        tails = [key.removeprefix(prefix) for key in self.keys if key.startswith(prefix)]
+        # What lies deeper is one common prefix.
+        rolled = list(dict.fromkeys(part + slash for part, slash, _ in map(_cut, tails)))
+        page = rolled[start : start + 3]
+        more = {"NextContinuationToken": str(start + 3)} if start + 3 < len(rolled) else {}
+        return {
+            "CommonPrefixes": [{"Prefix": prefix + tail} for tail in page if tail.endswith("/")],
+            "Contents": [
+                {"Key": prefix + tail, "Size": 7, "ETag": "e"}
+                for tail in page
+                if not tail.endswith("/")
+            ],
+            **more,
+        }
+
+
+def _cut(tail: str) -> tuple[str, str, str]:
+    return tail.partition("/")
+
+
+def test_s3_is_listed_page_by_page(using: FindOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = ["p/", "p/a.pdf", "p/b/c.pdf", "p/b/d.pdf", "p/e/.x", "p/f.png", "p/g//h.pdf", "p/z.pdf"]
+    files = Paged(*keys)
+    monkeypatch.setattr(
+        "fsspec.core.url_to_fs", lambda address: (files, address.removeprefix("s3://").rstrip("/"))
+    )
+    items, (problem,) = found(["s3://bucket/p/"], using)
+    assert files.failed
+    assert ids(items) == ["a.pdf", "b/c.pdf", "b/d.pdf", "f.png", "z.pdf"]
+    assert (items[0].size, items[0].version) == (7, "7-e")
+    assert "without a name" in problem.error.message

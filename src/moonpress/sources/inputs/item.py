@@ -15,11 +15,13 @@ class InputItem:
     """One document, found and not yet opened.
 
     Attributes:
-        id: Unique within a run and the same on every run over the same inputs, whatever else is
-            among them: a relative path with ``/`` between its parts, none of which is empty,
-            ``.`` or ``..``. Names the document's place among the outputs.
+        id: Unique within a run, but for the cases that `find_items` names, and the same on every
+            run over the same inputs, whatever else is found in them: a relative path with ``/``
+            between its parts, none of which is empty or begins with a dot. Names the document's
+            place among the outputs.
         uri: Where its bytes are: an absolute local path, or an fsspec address such as
-            ``s3://bucket/a.pdf`` or ``zip://a/b.pdf::/data/scans.zip``.
+            ``s3://bucket/a.pdf`` or ``zip://a/b.pdf?at=41::/data/scans.zip``; always valid Unicode.
+            May hold secrets, which ``name`` does not.
         name: What the user calls it, for messages.
         size: In bytes; ``None`` where the place does not tell.
         version: Changes when the bytes may have changed (size and modification time, an ETag);

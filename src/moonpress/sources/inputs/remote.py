@@ -7,8 +7,9 @@ a missing one is named. Never unpacks anything.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO
 from urllib.parse import quote, unquote, urljoin
 
@@ -25,6 +26,7 @@ from moonpress.errors import (
 from moonpress.sources.inputs.address import WEB, scheme_of, shown
 from moonpress.sources.inputs.limits import Limits
 from moonpress.sources.inputs.retrying import Transient, retried
+from moonpress.sources.inputs.s3_pages import is_paged, page_after
 from moonpress.sources.inputs.scratch import too_large, write_chunk
 from moonpress.sources.inputs.tree import Entry, Identity, Kind, Tree
 from moonpress.sources.inputs.web import download, index_page
@@ -74,20 +76,39 @@ class StoreTree:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def entries(self, folder: str) -> list[Entry]:
+    def entries(self, folder: str) -> Iterable[Entry]:
         """As `Tree.entries`."""
+        with _translated():
+            files, path = _file_system(folder)
+        return self._pages(files, path) if is_paged(files, path) else self._all(files, path)
 
+    def _pages(self, files: Any, path: str) -> Iterator[Entry]:
+        """Page by page: a listing of a million objects takes a gigabyte otherwise."""
+        token: str | None = None
+        while True:
+            page, token = retried(partial(self._page, files, path, token), self._limits)
+            yield from page
+            if token is None:
+                return
+
+    def _page(self, files: Any, path: str, token: str | None) -> tuple[list[Entry], str | None]:
+        with _translated():
+            return page_after(files, path, token)
+
+    def _all(self, files: Any, path: str) -> list[Entry]:
         def work() -> list[Entry]:
             with _translated():
-                files, path = _file_system(folder)
                 found = {}
                 # Listings are kept in memory for good otherwise, and answer for later changes.
                 files.invalidate_cache(path)
                 for info in files.ls(path, detail=True):
                     entry = _entry(info)
-                    # A store without folders may hold an empty object of the folder's own name.
-                    if info["name"].rstrip("/") != path.rstrip("/"):
-                        found[entry.name, entry.kind] = entry
+                    if info["name"].rstrip("/") == path.rstrip("/"):
+                        # The mark that stores have for an empty folder, or a folder without a name.
+                        if not info["name"].endswith("/") or entry.version is not None:
+                            continue
+                        entry = Entry("", "folder")
+                    found[entry.name, entry.kind] = entry
                 files.invalidate_cache(path)
                 return sorted(found.values(), key=lambda entry: (entry.name, entry.kind))
 
@@ -98,6 +119,10 @@ class StoreTree:
         if "::" in name:
             raise InputUnreadable(
                 "a name with '::' in it cannot be addressed", hint="Rename the file"
+            )
+        if not name:
+            raise InputUnreadable(
+                "a folder without a name cannot be addressed", hint="Rename what is in it"
             )
         return f"{folder.rstrip('/')}/{name}"
 
@@ -131,7 +156,7 @@ class WebTree:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
 
-    def entries(self, folder: str) -> list[Entry]:
+    def entries(self, folder: str) -> Iterable[Entry]:
         """As `Tree.entries`: the links of the index page that lead right below the folder."""
         base, page = retried(lambda: index_page(folder, self._limits), self._limits)
         base = base.partition("?")[0]

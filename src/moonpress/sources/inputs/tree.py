@@ -7,6 +7,7 @@ document: see `moonpress.sources.inputs.walk`.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Literal, NamedTuple, Protocol
@@ -40,11 +41,11 @@ class Entry(NamedTuple):
 class Tree(Protocol):
     """A disk, a bucket, a web server's folders."""
 
-    def entries(self, folder: str) -> list[Entry]:
-        """What a folder holds, sorted by name.
+    def entries(self, folder: str) -> Iterable[Entry]:
+        """What a folder holds, in an order that is always the same.
 
         Raises:
-            InputError: it cannot be listed.
+            InputError: it cannot be listed, at once or on the way.
         """
         ...
 

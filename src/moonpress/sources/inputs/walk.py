@@ -88,7 +88,11 @@ def walk(job: Walk) -> Iterator[Found | InputProblem]:
         return
     while stack:
         folder, entries = stack[-1]
-        entry = next(entries, None)
+        try:
+            entry = next(entries, None)
+        except InputError as error:
+            entry = None
+            yield _problem(job, folder.parts, error)
         if entry is None:
             stack.pop()
             continue
