@@ -61,6 +61,20 @@ def test_stretched_words_of_a_justified_line_stay_together() -> None:
     assert "just four stretched words here" in _texts(writer.layer())
 
 
+def test_squeezed_spaces_that_the_file_has_not_are_seen() -> None:
+    writer = LayerWriter(size=20)
+    at = 100.0
+    for word in ("morning", "feeling", "rested", "and", "ready"):
+        at = writer.put(word, at, 100) + 0.13 * 20
+    spaced = 100.0
+    for letter in "letterspaced heading":
+        spaced = writer.put(letter, spaced, 200) + 0.13 * 20
+    assert _texts(writer.layer()) == [
+        "morning feeling rested and ready",
+        "letterspaced heading",
+    ]
+
+
 def test_cells_of_a_table_without_rulings_are_parted() -> None:
     writer = LayerWriter(size=10)
     rows = [("Alabama", "18", "4.5"), ("Oregon", "7", "12.25"), ("Ohio", "190", "8.0")]

@@ -30,6 +30,12 @@ _CJK = re.compile(r"[\u2e80-\u312f\u31f0-\u9fff\uf900-\ufaff\uff00-\uffef\U00020
 _LEFTWARD = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 
+# A row whose letters show how they are spaced has this many; in letter sizes, how evenly they stand
+# then, and how wide a space is at least.
+_LONG_ROW = 12
+_EVEN = 0.025
+_SQUEEZED = 0.1
+
 
 def lines_of_layer(
     layer: TextLayer,
@@ -133,8 +139,31 @@ def _word_starts(glyphs: Glyphs) -> Indices:
     script = (small < 0.87 * big) & (shift < 0.62 * big) & (gap < 0.3 * big)
     inked = gap < 0.05 * big
     spaced = glyphs.spaced[1:] & ~(inked & (gap > -0.3 * big))
-    new = spaced | (gap > 0.27 * big) | (gap < -0.7 * big) | ~(level | script)
+    away = (gap < -0.7 * big) | ~(level | script)
+    new = spaced | (gap > 0.27 * big) | away | _squeezed((gap / big).astype(np.float32), away)
     return np.concatenate([[0], np.flatnonzero(new) + 1])
+
+
+def _squeezed(gaps: Floats, away: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Word spaces that were squeezed to fit a narrow column, which files may not have as spaces.
+
+    They show where all letters of a row stand at one distance, and a few do not.
+
+    Args:
+        gaps: (N - 1,) white between neighbours, in letter sizes.
+        away: (N - 1,) whether the second of them stands in another row or place.
+    """
+    result = np.zeros(len(gaps), dtype=np.bool_)
+    edges = np.concatenate([[-1], np.flatnonzero(away), [len(gaps)]])
+    for start, end in pairwise(edges.tolist()):
+        row = gaps[start + 1 : end]
+        if len(row) < _LONG_ROW:
+            continue
+        usual = float(np.median(row))
+        off = np.abs(row - usual)
+        if np.quantile(off, 0.7) < _EVEN:
+            result[start + 1 : end] = row - usual > _SQUEEZED
+    return result
 
 
 def _line(row: list[Span], glyphs: Glyphs, layer: TextLayer) -> Line:
