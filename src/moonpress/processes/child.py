@@ -23,7 +23,7 @@ from moonpress.processes.wire import HEADER_SIZE, SharedArea, body_size, decode,
 
 def main(area_descriptor: int | None) -> None:
     """Build the object that the parent asks for and run its methods until standard input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _leave_signals_to_the_parent()
     area = None if area_descriptor is None else SharedArea(area_descriptor)
     calls, answers = _take_over_pipes()
     received: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -38,6 +38,13 @@ def main(area_descriptor: int | None) -> None:
     while built:
         method, args = decode(received.get(), area)
         _answer(answers, area, _call, built[0], method, args)
+
+
+def _leave_signals_to_the_parent() -> None:
+    """Terminals, Slurm and systemd signal all processes: a parent that drains still needs us."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
 def _take_over_pipes() -> tuple[IO[bytes], IO[bytes]]:
