@@ -81,7 +81,7 @@ def report_of(facts: RunFacts) -> dict[str, Any]:
         "failed_documents": _failed_documents(facts),
         "failed_pages": _failed_pages(facts),
         "input_problems": [{"input": one.name, "error": str(one.error)} for one in facts.problems],
-        "curve": [[round(at, 1), pages] for at, pages in meter.curve],
+        "curve": [[round(at, 1), pages] for at, pages in (*meter.curve, (seconds, meter.pages))],
     }
 
 

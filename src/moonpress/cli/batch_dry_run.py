@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 
 from moonpress.batch.page_source import RenderedPages
-from moonpress.cli.batch_progress import duration
+from moonpress.cli.batch_progress import counted, duration
 from moonpress.cli.errors import NOTHING_READ, SOME_PAGES_FAILED, describe
 from moonpress.cli.interrupts import run_interruptible
 from moonpress.cli.voice import Voice
@@ -58,7 +58,8 @@ def dry_run(search: Search, command: BatchCommand, voice: Voice) -> int:
         voice.say(f"error: {line}")
     if not tally.documents and not tally.failed:
         raise InputMissing("there are no documents among the inputs", hint="Check the paths")
-    sys.stdout.write(f"{tally.documents:,} documents, {tally.pages:,} pages\n")
+    documents, pages = counted(tally.documents, "document"), counted(tally.pages, "page")
+    sys.stdout.write(f"{documents}, {pages}\n")
     for line in _estimate(command, tally.pages):
         sys.stdout.write(f"{line}\n")
     if not tally.documents:

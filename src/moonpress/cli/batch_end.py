@@ -108,7 +108,8 @@ def _tell_end(facts: RunFacts, report: dict[str, Any], places: Places, voice: Vo
         rates=report["rates"],
         bound=report["bound"]["by"],
     )
-    if voice.quiet:
+    # Where there is nothing to tell of, the lines about it would hide why.
+    if voice.quiet or not report["documents"]["met"]:
         return
     meter = facts.meter
     meter.total = None

@@ -31,17 +31,25 @@ async def watch(meter: Meter, stop: Stop, voice: Voice) -> None:
 def summary(meter: Meter) -> str:
     """How far a run is, in one line: documents, pages, rates, failures, time left."""
     finished = meter.kept + meter.done + meter.failed
-    total = "" if meter.total is None else f" of {meter.total:,}"
-    parts = [f"{finished:,}{total} documents", f"{meter.pages:,} pages", *_rates(meter)]
+    if meter.total is None:
+        documents = counted(finished, "document")
+    else:
+        documents = f"{finished:,} of {counted(meter.total, 'document')}"
+    parts = [documents, counted(meter.pages, "page"), *_rates(meter)]
     failures = meter.by_status.get(PageStatus.FAILED, 0)
     if failures:
-        parts.append(f"{failures:,} pages failed")
+        parts.append(f"{counted(failures, 'page')} failed")
     if meter.failed + meter.problems:
-        parts.append(f"{meter.failed + meter.problems:,} documents failed")
+        parts.append(f"{counted(meter.failed + meter.problems, 'document')} failed")
     left = seconds_left(meter)
     if left is not None:
         parts.append(f"ETA {duration(left)}")
     return ", ".join(parts)
+
+
+def counted(number: int, thing: str) -> str:
+    """``1 page``, ``2,000 pages``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _rates(meter: Meter) -> list[str]:

@@ -16,6 +16,7 @@ from moonpress.batch import ledger_view
 from moonpress.batch.entry import State
 from moonpress.batch.ledger import Ledger
 from moonpress.batch.manifest import status_of
+from moonpress.cli.batch_progress import counted
 from moonpress.cli.errors import SOME_PAGES_FAILED
 from moonpress.cli.voice import Voice, printable
 
@@ -81,16 +82,20 @@ def forget_failures(run: str, voice: Voice) -> int:
         count = ledger.try_again(only_unavailable=False)
     finally:
         ledger.close()
-    documents = "document" if count == 1 else "documents"
-    voice.say(f"{count} {documents} will be tried again: start the same command as before")
+    if count:
+        documents = counted(count, "document")
+        voice.say(f"{documents} will be tried again: start the same command as before")
+    else:
+        voice.say("Nothing has failed, so there is nothing to try again")
     return 0
 
 
 def _lines(counts: ledger_view.Counts, number: int) -> Iterator[str]:
     parts = [f"{counts.documents[s]:,} {s}" for s in State if counts.documents.get(s)]
-    yield f"Run {number}: {counts.total:,} documents: {', '.join(parts) or 'none'}"
+    documents = counted(counts.total, "document")
+    yield f"Run {number}: {documents}: {', '.join(parts) or 'none'}"
     yield (
-        f"{counts.selected:,} pages of opened documents; {counts.failed:,} failed, "
+        f"{counted(counts.selected, 'page')} of opened documents; {counts.failed:,} failed, "
         f"{counts.partial:,} read in part"
     )
 
