@@ -11,6 +11,7 @@ from moonpress.batch.meter import Busy, Meter
 
 # A part that is busy for so much of the time cannot be overtaken by much.
 _BUSY = 0.8
+_FULL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Bound:
     """What held a run back.
 
     Attributes:
-        by: ``engine``, ``render``, ``write``, ``input``, or ``start`` for runs too short to tell.
+        by: ``engine``, ``cpu``, ``render``, ``write``, ``input``, or ``start`` when no page was read.
         evidence: One sentence with the shares that tell.
         shares: How busy each part was, 0 to 1: of the time of all its tasks.
     """
@@ -51,6 +52,14 @@ def bound_of(meter: Meter) -> Bound:
         return Bound(
             "engine", f"{full} were taken; drawn pages waited {waited} of the time", shares
         )
+    cores = meter.cores_busy
+    if cores is not None:
+        shares["cores"] = cores
+        if cores >= _FULL:
+            reason = (
+                f"this machine's cores were busy {cores:.0%} of the time, and only {full} taken"
+            )
+            return Bound("cpu", reason, shares)
     if shares["render"] + shares["open"] >= _BUSY:
         tasks = meter.drawing.tasks
         workers = f"{tasks} render worker{'' if tasks == 1 else 's'}"

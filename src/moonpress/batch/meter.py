@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from moonpress.batch.entry import Entry
+from moonpress.batch.machine import CoreTime, core_time
 from moonpress.document import Page, PageStatus
 
 _SLOWEST = 20
@@ -73,6 +74,7 @@ class Meter:
     """
 
     began: float = field(default_factory=time.perf_counter)
+    cores_at_start: CoreTime | None = field(default_factory=core_time)
     documents: int = 0
     kept: int = 0
     done: int = 0
@@ -98,6 +100,14 @@ class Meter:
     def seconds(self) -> float:
         """Wall seconds since the run began."""
         return time.perf_counter() - self.began
+
+    @property
+    def cores_busy(self) -> float | None:
+        """How busy the machine's cores have been since the run began, 0 to 1, where it tells."""
+        now = core_time()
+        if self.cores_at_start is None or now is None:
+            return None
+        return self.cores_at_start.share_until(now)
 
     def page_out(self, page: Page) -> None:
         """A page came out."""

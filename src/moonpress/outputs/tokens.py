@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from itertools import count
+from itertools import count, groupby
 from typing import Final
 
 from lxml.html import HtmlElement
@@ -175,14 +175,14 @@ def _paired(element: HtmlElement, value: str, href: str, numbers: Iterator[int])
 def _merge(tokens: Iterable[Token]) -> list[Token]:
     """Neighbours of one kind as one: touching marks of code and formulas would be misread."""
     merged: list[Token] = []
-    for token in tokens:
-        if token.kind not in _GLUE:
-            merged.append(token)
-        elif merged and merged[-1].kind is token.kind:
-            value = f"{merged[-1].value}{_GLUE[token.kind] if token.value else ''}{token.value}"
-            merged[-1] = Token(token.kind, _SPACES.sub(" ", value))
-        elif token.value:
-            merged.append(Token(token.kind, _SPACES.sub(" ", token.value)))
+    worded = (token for token in tokens if token.value or token.kind not in _GLUE)
+    for kind, group in groupby(worded, key=lambda token: token.kind):
+        if kind in _GLUE:
+            # All at once: a book's worth of text pieced together pair by pair takes minutes.
+            value = _GLUE[kind].join(token.value for token in group)
+            merged.append(Token(kind, _SPACES.sub(" ", value)))
+        else:
+            merged += group
     return merged
 
 
