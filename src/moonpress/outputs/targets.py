@@ -70,6 +70,20 @@ def resolve_targets(source_name: str, output: str | None, formats: Sequence[str]
     return targets
 
 
+def targets_in_folder(folder: Path, stem: str, formats: Sequence[str]) -> Targets:
+    """Where the results go in a folder of their own, which is made where it is missing.
+
+    Args:
+        folder: It.
+        stem: Name of the files without suffix.
+        formats: Names of formats; empty for all but chunks.
+
+    Raises:
+        UnknownName: no output format has one of the names.
+    """
+    return _in_folder(folder, stem, tuple(dict.fromkeys(formats)) or _unasked(), make=True)
+
+
 def check_writable(targets: Targets) -> None:
     """Find out, before reading starts, whether the results can be written.
 
@@ -104,11 +118,14 @@ def _on_disk(source_name: str, output: str | None, names: tuple[str, ...]) -> Ta
         return _in_folder(Path(), stem, names or (_DEFAULT_FORMAT,), make=False)
     path = Path(output)
     if output.endswith(("/", os.sep)) or _is_folder(path):
-        names = names or tuple(name for name in output_names() if name not in _ON_REQUEST)
-        return _in_folder(path, stem, names, make=True)
+        return _in_folder(path, stem, names or _unasked(), make=True)
     name = _single(names, "one file takes one format") if names else _by_suffix(path)
     figures = None if is_device(path) else path.with_name(f"{_stem(path, name)}_files")
     return Targets(files={name: path}, figures=figures)
+
+
+def _unasked() -> tuple[str, ...]:
+    return tuple(name for name in output_names() if name not in _ON_REQUEST)
 
 
 def _is_folder(path: Path) -> bool:

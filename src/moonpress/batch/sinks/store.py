@@ -1,0 +1,277 @@
+"""Where finished files lie: a local folder, or a place that fsspec knows.
+
+Owns putting files there whole or not at all. Never knows what is in a file.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from moonpress.batch.sinks.scratch import Scratch
+from moonpress.errors import MoonpressError, OutputError, UsageError
+from moonpress.outputs.disk import output_errors, sync
+
+_REQUESTS_AT_ONCE: Final = 8
+_EXTRAS: Final = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
+
+
+class Store(Protocol):
+    """A flat or nested collection of named files; names are relative, with ``/`` between parts.
+
+    All methods raise `NoSpace` when the disk is full, and `OutputError` for other failures.
+    """
+
+    scratch: Scratch
+
+    def names(self) -> list[str]:
+        """Names of the files directly in it, hidden ones too."""
+        ...
+
+    def claim(self, name: str, data: bytes) -> bool:
+        """Make a small file for good, if there is none of that name; whether it was made."""
+        ...
+
+    def write(self, name: str, data: bytes) -> None:
+        """Make or replace a small file for good."""
+        ...
+
+    def publish(self, file: Path, name: str) -> None:
+        """Put a file of the scratch folder, complete, in the place of ``name``, for good."""
+        ...
+
+    def read(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """Small files; those that are missing are left out."""
+        ...
+
+    def local(self, name: str) -> AbstractContextManager[Path]:
+        """A local copy, or the file itself: not to be changed."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        ...
+
+
+def open_store(root: str) -> Store:
+    """The store at ``root``, which is made where that is needed.
+
+    Args:
+        root: A local folder, or an address such as ``s3://bucket/results``.
+
+    Raises:
+        UsageError: nothing is installed for such addresses.
+        NoSpace: the disk is full.
+        OutputError: it cannot be made or reached.
+    """
+    return RemoteStore(root) if is_remote(root) else LocalStore(local_path(root))
+
+
+def is_remote(root: str) -> bool:
+    """Whether ``root`` is an address that fsspec is needed for."""
+    return "://" in root and not root.startswith("file://")
+
+
+def local_path(root: str) -> Path:
+    """The local folder that ``root`` names, as a path or as a ``file://`` address."""
+    return Path(root.removeprefix("file://"))
+
+
+class LocalStore:
+    """A folder of this machine."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        with output_errors(str(root)):
+            make_folder(root)
+            self.scratch = Scratch(root)
+
+    def names(self) -> list[str]:
+        """As `Store.names`."""
+        with output_errors(str(self._root)):
+            return sorted(path.name for path in self._root.iterdir())
+
+    def claim(self, name: str, data: bytes) -> bool:
+        """As `Store.claim`."""
+        with output_errors(str(self._root / name)):
+            try:
+                file = (self._root / name).open("xb")
+            except FileExistsError:
+                return False
+            with file:
+                _fill(file, data)
+            sync(self._root)
+        return True
+
+    def write(self, name: str, data: bytes) -> None:
+        """As `Store.write`."""
+        with output_errors(str(self._root / name)):
+            new = self.scratch.file("")
+            with new.open("xb") as file:
+                _fill(file, data)
+        self.publish(new, name)
+
+    def publish(self, file: Path, name: str) -> None:
+        """As `Store.publish`."""
+        place = self._root / name
+        with output_errors(str(place)):
+            make_folder(place.parent)
+            sync(file)
+            file.replace(place)
+            sync(place.parent)
+
+    def read(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """As `Store.read`."""
+        with output_errors(str(self._root)):
+            return {n: (self._root / n).read_bytes() for n in names if (self._root / n).is_file()}
+
+    @contextmanager
+    def local(self, name: str) -> Iterator[Path]:
+        """As `Store.local`."""
+        yield self._root / name
+
+    def remove(self, name: str) -> None:
+        """As `Store.remove`."""
+        with output_errors(str(self._root / name)):
+            (self._root / name).unlink(missing_ok=True)
+            if (self._root / name).parent.is_dir():
+                sync((self._root / name).parent)
+
+
+class RemoteStore:
+    """A place behind fsspec. Object stores show an object once it is whole.
+
+    Only one process may write to a root: these places have no common way to claim a name.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._address = root.rstrip("/")
+        with self._errors(""):
+            # The address, not the user, says what is needed, so the import may fail.
+            from fsspec.core import url_to_fs
+
+            fs, path = _opened(url_to_fs, self._address)
+            self._fs: Any = fs
+            self._root = str(path).rstrip("/")
+            self._fs.makedirs(self._root, exist_ok=True)
+        with output_errors(tempfile.gettempdir()):
+            self.scratch = Scratch(Path(tempfile.gettempdir()))
+
+    def names(self) -> list[str]:
+        """As `Store.names`."""
+        with self._errors(""):
+            self._fs.invalidate_cache()
+            try:
+                listed = self._fs.ls(self._root, detail=False)
+            except FileNotFoundError:
+                # An object store has no folder before it has something in it.
+                return []
+            return sorted(str(path).rstrip("/").rpartition("/")[2] for path in listed)
+
+    def claim(self, name: str, data: bytes) -> bool:
+        """As `Store.claim`, as far as no other process writes here."""
+        with self._errors(name):
+            if self._fs.exists(self._path(name)):
+                return False
+        self.write(name, data)
+        return True
+
+    def write(self, name: str, data: bytes) -> None:
+        """As `Store.write`."""
+        with output_errors(tempfile.gettempdir()):
+            new = self.scratch.file("")
+            new.write_bytes(data)
+        self.publish(new, name)
+
+    def publish(self, file: Path, name: str) -> None:
+        """As `Store.publish`."""
+        with self._errors(name):
+            self._fs.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
+            self._fs.put_file(str(file), self._path(name))
+        file.unlink(missing_ok=True)
+
+    def read(self, names: Sequence[str]) -> Mapping[str, bytes]:
+        """As `Store.read`."""
+        # One by one, as the call for many takes brackets in names for patterns.
+        with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as threads:
+            found = dict(zip(names, threads.map(self._read, names), strict=True))
+        return {name: data for name, data in found.items() if data is not None}
+
+    @contextmanager
+    def local(self, name: str) -> Iterator[Path]:
+        """As `Store.local`: a copy in the scratch folder."""
+        with output_errors(tempfile.gettempdir()):
+            copy = self.scratch.file("")
+        with self._errors(name):
+            self._fs.get_file(self._path(name), str(copy))
+        yield copy
+        copy.unlink()
+
+    def remove(self, name: str) -> None:
+        """As `Store.remove`."""
+        with self._errors(name):
+            try:
+                self._fs.rm_file(self._path(name))
+            except FileNotFoundError:
+                return
+
+    def _read(self, name: str) -> bytes | None:
+        with self._errors(name):
+            try:
+                data: bytes = self._fs.cat_file(self._path(name))
+            except FileNotFoundError:
+                return None
+        return data
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    @contextmanager
+    def _errors(self, name: str) -> Iterator[None]:
+        where = f"{self._address}/{name}".rstrip("/")
+        try:
+            with output_errors(where):
+                yield
+        except MoonpressError:
+            raise
+        except Exception as error:
+            # Backends raise what their libraries raise.
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise OutputError(f"cannot be written: {reason}", file=where) from error
+
+
+def _opened(open_address: Any, address: str) -> tuple[Any, str]:
+    scheme = address.partition("://")[0]
+    try:
+        fs, path = open_address(address)
+    except ImportError as error:
+        extra = _EXTRAS.get(scheme)
+        hint = f"Install moonpress[{extra}]" if extra else f"Install the fsspec backend of {scheme}"
+        raise UsageError(f"nothing is installed for {scheme}:// addresses", hint=hint) from error
+    except ValueError as error:
+        raise UsageError(f"no such kind of address: {address}") from error
+    return fs, path
+
+
+def make_folder(folder: Path) -> None:
+    """Make ``folder`` and those above it so that a power cut does not take their names away.
+
+    Raises:
+        OSError: one cannot be made.
+    """
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync(folder.parent)
+
+
+def _fill(file: Any, data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
