@@ -156,6 +156,18 @@ def test_every_word_of_the_page_is_in_some_block() -> None:
     assert all(f"word{k} " in html for k in range(60))
 
 
+def test_a_picture_under_columns_of_text_is_their_ground() -> None:
+    picture = Region(RegionKind.FIGURE, Box(50, 50, 950, 1000), 0.9)
+    text = column(["words of a narrow column"] * 14, 100, 300)
+    blocks = build([*text, *column([FULL] * 9, 100, 1020)], picture)
+    assert BlockKind.FIGURE not in {block.kind for block in blocks}
+    chart = [
+        x for k in range(4) for x in column([FULL[:24]] * 4, 100 + 200 * (k % 2), 80 + 220 * k)
+    ]
+    blocks = build([*chart, *column([FULL] * 9, 100, 1020)], picture)
+    assert blocks[0].kind is BlockKind.FIGURE
+
+
 def test_numbered_references_are_one_bibliography() -> None:
     entries = [
         "[1] A. Author and B. Author. A title of a paper.",

@@ -10,11 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from moonpress.document import BlockKind
+from moonpress.engines.embedded.columns import stack_lines
 from moonpress.engines.embedded.drafts import Draft, around, rows_of, same_row
 from moonpress.engines.embedded.tables import TableReading
 from moonpress.engines.embedded.types import Box, Line, Region, RegionKind, UprightPage
 
 _EQUATION_NUMBER = re.compile(r"^[(\[]\d{1,3}(?:\.\d{1,3})*[a-z]?[)\]]$")
+
+_LARGE = 0.3  # share of the page
+_COLUMN = 12  # lines under each other, more than the boxes of a flow chart have
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -108,6 +112,10 @@ def _figure_boxes(page: UprightPage, regions: Sequence[Region], tables: Sequence
 def _is_text(page: UprightPage, box: Box) -> bool:
     """Whether lines of running text fill the box."""
     prose = [line for line in page.lines if line.box.inside(box) > 0.7 and _is_prose(line.text)]
+    # A large picture under columns of text is the ground they are printed on.
+    large = box.area > _LARGE * page.width * page.height
+    if large and max(map(len, stack_lines(prose)), default=0) >= _COLUMN:
+        return True
     return sum(line.box.area for line in prose) > 0.25 * box.area
 
 
