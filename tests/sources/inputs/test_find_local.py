@@ -123,6 +123,19 @@ def test_a_pattern_takes_folders_whole_and_files_with_the_suffix_it_names(
     assert ids(items) == ["x.scan"]
 
 
+def test_matches_are_shown_as_the_pattern_was_written(
+    data: Path, scratch: Path, elsewhere: Path
+) -> None:
+    fill(data, "x/a.pdf")
+    for pattern, name in (
+        ("data/*/a.*", "data/x/a.pdf"),
+        ("*/x/a.pdf", "./data/x/a.pdf"),
+        (f"{data}/**/*.pdf", f"{data}/x/a.pdf"),
+    ):
+        (item,), _ = found([pattern], options(scratch))
+        assert item.name == name
+
+
 def test_two_patterns_of_one_folder_are_one_root(data: Path, scratch: Path) -> None:
     fill(data, "a.pdf", "a.png")
     items, _ = found([f"{data}/*.pdf", f"{data}/*.png"], options(scratch))

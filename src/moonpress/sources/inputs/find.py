@@ -184,11 +184,14 @@ class _Search:
         target = job.target
         remote = is_remote(target.address)
         tree = remote_tree(target.address, self.options.copies.limits) if remote else LocalTree()
-        name = target.address if target.pattern else job.name
+        name = job.name.rstrip("/")
+        if target.pattern:
+            fixed = name.split("/")[: -len(target.pattern.parts)]
+            name = "/".join(fixed) if fixed else "."
         todo = Walk(
             tree,
             target.address,
-            name.rstrip("/"),
+            name,
             wanted=lambda name: is_document(name) or archive_kind(name) is not None,
             skipped=self.options.skipped,
             pattern=target.pattern,
