@@ -42,7 +42,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, _server(options.group) as url:
         documents = Path(folder) / "in"
         _make_documents(documents, options.pages)
-        commands = {
+        commands: dict[str, list[str | Path]] = {
             "original": [
                 _BIN / "chandra",
                 documents,

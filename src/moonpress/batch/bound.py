@@ -19,7 +19,7 @@ class Bound:
     """What held a run back.
 
     Attributes:
-        by: ``engine``, ``cpu``, ``render``, ``write``, ``input``, or ``start`` when no page was read.
+        by: ``engine``, ``cpu``, ``render``, ``write``, ``input``, or ``start`` when no page came.
         evidence: One sentence with the shares that tell.
         shares: How busy each part was, 0 to 1: of the time of all its tasks.
     """
