@@ -169,6 +169,12 @@ def test_what_is_missing_or_empty_is_told(data: Path, scratch: Path) -> None:
     assert str(problems[0].error) == f"{data}/no.pdf: no such file. Check the path [input-missing]"
 
 
+def test_an_empty_name_is_not_the_working_folder(scratch: Path) -> None:
+    items, problems = found(["", "@"], options(scratch))
+    assert not items
+    assert [type(problem.error) for problem in problems] == [InputUnreadable, InputNotAFile]
+
+
 def test_folders_to_leave_out(data: Path, scratch: Path) -> None:
     fill(data, "a.pdf", "out/b.png")
     (data / "link").symlink_to(data / "out")

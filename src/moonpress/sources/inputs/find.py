@@ -254,9 +254,11 @@ class _Search:
     def _lines(self, job: _Job) -> Iterator[Finding]:
         """What the lines of a list or manifest name; relative paths begin at the list's folder."""
         target = job.target
-        base = target.address.partition("?")[0].rpartition("/")[0] or "/"
+        address = target.address
+        whole = address.partition("?")[0] if scheme_of(address) in WEB else address
+        base = whole.rpartition("/")[0] or "/"
         empty = True
-        with self.options.copies.local(target.address) as path:
+        with self.options.copies.local(address) as path:
             for line in lines(path):
                 empty = False
                 try:

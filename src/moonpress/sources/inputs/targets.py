@@ -69,6 +69,8 @@ def parse_target(text: str, base: str, arxiv: str, *, in_list: bool) -> Target:
     Raises:
         InputUnreadable: this can be no input.
     """
+    if not text:
+        raise InputUnreadable("the name is empty", hint="Name a file or a folder")
     found = _ARXIV.match(text)
     if found:
         return _arxiv(text, found[1].strip(), arxiv)
