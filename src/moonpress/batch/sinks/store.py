@@ -15,9 +15,11 @@ from typing import Any, Final, Protocol
 
 from moonpress.batch.sinks.scratch import Scratch
 from moonpress.errors import MoonpressError, OutputError, UsageError
-from moonpress.outputs.disk import output_errors, sync
+from moonpress.outputs.disk import output_errors, sync, temporary_name
 
 _REQUESTS_AT_ONCE: Final = 8
+# To make a folder there means to make a bucket, which a slip of the pen must not do.
+_WITHOUT_FOLDERS: Final = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl"})
 _EXTRAS: Final = {"s3": "s3", "s3a": "s3", "gs": "gcs", "gcs": "gcs"}
 
 
@@ -158,9 +160,10 @@ class RemoteStore:
             fs, path = _opened(url_to_fs, self._address)
             self._fs: Any = fs
             self._root = str(path).rstrip("/")
-            self._fs.makedirs(self._root, exist_ok=True)
+        self._has_folders = self._address.partition("://")[0] not in _WITHOUT_FOLDERS
         with output_errors(tempfile.gettempdir()):
             self.scratch = Scratch(Path(tempfile.gettempdir()))
+        self._try_out()
 
     def names(self) -> list[str]:
         """As `Store.names`."""
@@ -191,7 +194,8 @@ class RemoteStore:
     def publish(self, file: Path, name: str) -> None:
         """As `Store.publish`."""
         with self._errors(name):
-            self._fs.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
+            if self._has_folders:
+                self._fs.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
             self._fs.put_file(str(file), self._path(name))
         file.unlink(missing_ok=True)
 
@@ -219,6 +223,12 @@ class RemoteStore:
                 self._fs.rm_file(self._path(name))
             except FileNotFoundError:
                 return
+
+    def _try_out(self) -> None:
+        """Find out now, not after hours of reading, whether it can be written."""
+        trial = temporary_name(Path()).name
+        self.write(trial, b"")
+        self.remove(trial)
 
     def _read(self, name: str) -> bytes | None:
         with self._errors(name):
