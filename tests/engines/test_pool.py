@@ -48,6 +48,39 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
     anyio.run(work)
 
 
+def test_pages_that_find_a_replica_left_out_share_one_look_at_it() -> None:
+    """A server with too much to do would be asked as many times as pages wait for it."""
+
+    class Slow(Replica):
+        async def prepare(self) -> None:
+            await anyio.sleep(0.05)
+            await super().prepare()
+
+    replica, clock = Slow(away=True), Clock()
+    pool = ReplicaPool([replica], clock=clock)
+    errors: list[EngineUnavailable] = []
+
+    async def read(number: int) -> None:
+        try:
+            await pool.read(page(number))
+        except EngineUnavailable as error:
+            errors.append(error)
+
+    async def work() -> None:
+        await read(1)
+        for away, looks in ((True, 1), (False, 2)):
+            replica.away = away
+            clock.now += 100
+            async with anyio.create_task_group() as tasks:
+                for number in range(2, 10):
+                    tasks.start_soon(read, number)
+            assert replica.probes == looks
+        assert len(errors) == 1 + 8
+        assert replica.reads == 1 + 8
+
+    run(work)
+
+
 def test_pages_go_to_the_replica_with_least_to_do() -> None:
     slow, quick = FakeEngine(delay=0.5, capacity=4), FakeEngine(delay=0.01, capacity=4)
     pool = ReplicaPool([slow, quick])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import anyio
 
@@ -29,6 +29,9 @@ class _Replica:
     in_flight: int = 0
     pause: float = 0.0
     back_at: float = 0.0
+    looking: anyio.Lock = field(default_factory=anyio.Lock)
+    looks: int = 0
+    error: MoonpressError | None = None
 
     def eject(self, now: float) -> None:
         self.pause = min(max(2 * self.pause, _FIRST_PAUSE), _LONGEST_PAUSE)
@@ -82,9 +85,19 @@ class ReplicaPool:
             await prepare(replica.engine)
         except MoonpressError as error:
             replica.eject(self._clock())
+            replica.looks, replica.error = replica.looks + 1, error
             event("replica_out", error=None, reason=error.message, seconds=replica.pause)
             raise
         replica.pause = replica.back_at = 0.0
+
+    async def _look_again(self, replica: _Replica) -> None:
+        """See whether a replica is back; pages that want to know at once share one look."""
+        looks = replica.looks
+        async with replica.looking:
+            if replica.looks != looks and replica.error is not None:
+                raise replica.error
+            if replica.back_at:
+                await self._probe(replica)
 
     async def read(self, image: PageImage) -> PageReading:
         """Read one page, somewhere.
@@ -112,7 +125,7 @@ class ReplicaPool:
         replica.in_flight += 1
         try:
             if replica.back_at:
-                await self._probe(replica)
+                await self._look_again(replica)
             return await replica.engine.read(image)
         except EngineBusy:
             raise

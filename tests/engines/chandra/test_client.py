@@ -358,6 +358,31 @@ def test_events_are_found_however_the_network_cuts_them(size: int) -> None:
     assert found == [b'{"a": 1}', b'{"b": "\xc3\xa4"}', b"[DONE]"]
 
 
+def test_a_server_that_has_just_streamed_is_given_more_time_to_answer() -> None:
+    """It has its hands full: that is no reason to take its pages away."""
+    server = ScriptedServer()
+
+    async def slow(_request: web.Request) -> web.Response:
+        await anyio.sleep(0.6)
+        return web.json_response({"data": [{"id": "chandra"}]})
+
+    async def go() -> None:
+        async with running(server):
+            patience = Patience(connect=0.2, answer=0.2, alive=10.0, silence=5.0)
+            client = ChatClient(Address(server.url, None), patience, connections=2)
+            server.models = slow
+            try:
+                with pytest.raises(EngineUnavailable, match="no answer in time"):
+                    await client.models()
+                async for _ in client.chat(b"{}"):
+                    pass
+                assert [model.name for model in await client.models()] == ["chandra"]
+            finally:
+                await client.aclose()
+
+    anyio.run(go)
+
+
 def test_several_tokens_in_one_event_share_its_text() -> None:
     scores = {"content": [{"token": t, "logprob": -1.0} for t in ("ab", "c", "de")]}
     data = event(delta={"content": "abcde"}, logprobs=scores)[6:].strip()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from moonpress.errors import EngineError, EngineUnavailable, UsageError
 
 _NETWORK = (aiohttp.ClientError, OSError, TimeoutError)
 _HEALTH_SECONDS = 3.0
+# A server that has sent something within so many seconds is there, however long it takes to answer.
+_LATELY_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,14 @@ class Patience:
     Attributes:
         connect: Seconds for a connection.
         answer: Seconds for questions that cost a server nothing.
+        alive: Instead of both, where a server was heard lately: it is there and has much to do.
         silence: Seconds between two pieces of a reply; before the first the server may be busy with
             other pages.
     """
 
     connect: float = 4.0
     answer: float = 4.5
+    alive: float = 30.0
     silence: float = 300.0
 
 
@@ -69,6 +74,7 @@ class ChatClient:
         self._connections = connections
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._heard_at: float | None = None
 
     async def models(self) -> tuple[ServedModel, ...]:
         """What the server has.
@@ -78,7 +84,8 @@ class ChatClient:
         """
         base = self.address.base
         timeout = aiohttp.ClientTimeout(
-            total=self._patience.answer, sock_connect=self._patience.connect
+            total=self._at_least(self._patience.answer),
+            sock_connect=self._at_least(self._patience.connect),
         )
         try:
             async with self._open().get(
@@ -96,7 +103,7 @@ class ChatClient:
 
     async def healthy(self) -> bool:
         """Whether the server says that it is well."""
-        timeout = aiohttp.ClientTimeout(total=_HEALTH_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=self._at_least(_HEALTH_SECONDS))
         try:
             async with self._open().get(f"{self.address.root}/health", timeout=timeout) as answer:
                 return answer.status in {200, 404}
@@ -133,7 +140,9 @@ class ChatClient:
     async def _post(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
         base = self.address.base
         timeout = aiohttp.ClientTimeout(
-            total=None, sock_connect=self._patience.connect, sock_read=self._patience.silence
+            total=None,
+            sock_connect=self._at_least(self._patience.connect),
+            sock_read=self._patience.silence,
         )
         try:
             answer = await self._open().post(
@@ -148,9 +157,17 @@ class ChatClient:
 
     async def _next(self, answer: aiohttp.ClientResponse) -> bytes:
         try:
-            return await answer.content.readany()
+            piece = await answer.content.readany()
         except _NETWORK as error:
             raise complaints.broken_off(self.address.base, error) from error
+        self._heard_at = time.monotonic()
+        return piece
+
+    def _at_least(self, seconds: float) -> float:
+        """How long to wait for what should take ``seconds`` at most."""
+        if self._heard_at is None or time.monotonic() - self._heard_at > _LATELY_SECONDS:
+            return seconds
+        return max(seconds, self._patience.alive)
 
     def _parse(self, data: bytes) -> Event:
         try:
