@@ -25,6 +25,7 @@ from moonpress.batch.spool import encode_page
 from moonpress.document import Page, PageStatus, ProblemCode
 from moonpress.errors import MoonpressError
 from moonpress.sources.base import SourceInfo
+from moonpress.sources.inputs.address import shown
 from moonpress.sources.inputs.item import InputItem
 
 _SELECT = "SELECT * FROM documents WHERE id = ?"
@@ -97,7 +98,9 @@ class Ledger:
         admitted = Admitted([], [])
         with self._transaction() as db:
             for item in items:
-                wanted = (item.uri, item.name, item.version, _own_choices(item, choices), self.run)
+                # Without its secrets, such as the signature in an address.
+                uri = shown(item.uri)
+                wanted = (uri, item.name, item.version, _own_choices(item, choices), self.run)
                 row = db.execute(_SELECT, (item.id,)).fetchone()
                 if row is None:
                     db.execute(
@@ -106,13 +109,13 @@ class Ledger:
                         (*wanted, State.WAITING, item.id),
                     )
                 elif row["run"] == self.run:
-                    if row["uri"] != item.uri:
+                    if row["uri"] != uri:
                         admitted.clashes.append(item)
                     continue
-                elif (row["uri"], row["version"], row["choices"]) == (wanted[0], *wanted[2:4]):
+                elif _is_as_before(row, wanted):
                     db.execute(
-                        "UPDATE documents SET name = ?, run = ? WHERE id = ?",
-                        (item.name, self.run, item.id),
+                        "UPDATE documents SET uri = ?, name = ?, run = ? WHERE id = ?",
+                        (uri, item.name, self.run, item.id),
                     )
                 else:
                     _start_anew(db, row["key"], wanted)
@@ -266,6 +269,13 @@ def _facts(info: SourceInfo) -> tuple[object, ...]:
 def _own_choices(item: InputItem, choices: str) -> str:
     """The choices that hold for one document; a manifest may select its pages."""
     return choices if item.pages is None else f"{choices} pages={item.pages}"
+
+
+def _is_as_before(row: sqlite3.Row, wanted: tuple[object, ...]) -> bool:
+    """Whether a document need not be read again; where it lies matters if nothing else tells."""
+    uri, _, version, choices, _ = wanted
+    same_place = version is not None or row["uri"] == uri
+    return same_place and (row["version"], row["choices"]) == (version, choices)
 
 
 def _start_anew(db: sqlite3.Connection, key: int, wanted: tuple[object, ...]) -> None:
