@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import time
 from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
@@ -130,9 +132,9 @@ def test_a_dataset_that_was_left_in_disorder_is_put_in_order(kind: str, tmp_path
 
 @pytest.mark.parametrize("kind", ROWS)
 def test_processes_that_write_to_one_folder_never_take_the_same_number(
-    kind: str, tmp_path: Path
+    kind: str, place: str
 ) -> None:
-    sinks = [make_sink(kind, str(tmp_path), FORMATS, OPTIONS) for _ in range(2)]
+    sinks = [make_sink(kind, place, FORMATS, OPTIONS) for _ in range(2)]
 
     def fill(own: int, sink: Sink) -> None:
         for n in range(8):
@@ -144,7 +146,7 @@ def test_processes_that_write_to_one_folder_never_take_the_same_number(
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(documents(kind, tmp_path)) == 16
+    assert len(documents(kind, folder_of(place))) == 16
 
 
 @pytest.mark.parametrize("kind", ROWS)
@@ -289,12 +291,19 @@ def test_stems() -> None:
 def test_scratch_of_the_living_is_kept(tmp_path: Path) -> None:
     living = Scratch(tmp_path)
     folder = living.folder
-    dead = tmp_path / ".moonpress-dead.scratch"
-    dead.mkdir()
-    (dead / "lock").write_text("")
+    mine = folder.name.split("-")[1]
+    dead, foreign, old = (tmp_path / f".moonpress-{n}.scratch" for n in (f"{mine}-1", "x-1", "x-2"))
+    for other in (dead, foreign, old):
+        other.mkdir()
+        (other / "lock").write_text("")
+    long_ago = time.time() - 30 * 24 * 3600
+    for path in (old / "lock", old):
+        os.utime(path, (long_ago, long_ago))
     Scratch(tmp_path)
     assert folder.is_dir()
+    assert foreign.is_dir()
     assert not dead.exists()
+    assert not old.exists()
     living.close()
     assert not folder.exists()
 

@@ -9,15 +9,17 @@ import fcntl
 import os
 import secrets
 import shutil
+import socket
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 _PREFIX: Final = ".moonpress-"
 _SUFFIX: Final = ".scratch"
 _LOCK: Final = "lock"
-# A folder without a lock in it may be one that is just being made.
-_GRACE_SECONDS: Final = 600.0
+# Locks of other machines may not be seen here.
+_GRACE_SECONDS: Final = 7 * 24 * 3600.0
 
 
 class Scratch:
@@ -43,10 +45,12 @@ class Scratch:
             OSError: it cannot be made.
         """
         if self._folder is None:
-            folder = self._parent / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+            name = f"{_PREFIX}{_machine()}-{secrets.token_hex(8)}{_SUFFIX}"
+            folder = self._parent / name
             folder.mkdir()
             self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Some file systems know no locks; then nobody removes what is left behind.
+            _lock(self._lock)
             self._folder = folder
         return self._folder
 
@@ -68,26 +72,39 @@ class Scratch:
 
 def _sweep(parent: Path) -> None:
     for folder in parent.glob(f"{_PREFIX}*{_SUFFIX}"):
-        if _is_abandoned(folder):
+        ours = folder.name.startswith(f"{_PREFIX}{_machine()}-")
+        if _is_unlocked(folder / _LOCK) and (ours or _is_old(folder)):
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_abandoned(folder: Path) -> bool:
-    """Whether the process that made ``folder`` is gone."""
-    try:
-        lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        try:
-            return time.time() - folder.stat().st_mtime > _GRACE_SECONDS
-        except OSError:
-            return False
-    except OSError:
-        return False
+def _machine() -> str:
+    """A mark of this machine, for names in folders that several machines share."""
+    return sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _lock(lock: int) -> bool:
+    """Whether nobody else has it, as far as the file system can tell."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
-    else:
-        return True
+    return True
+
+
+def _is_unlocked(path: Path) -> bool:
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return _lock(lock)
     finally:
         os.close(lock)
+
+
+def _is_old(folder: Path) -> bool:
+    try:
+        newest = max(path.stat().st_mtime for path in (folder, *folder.iterdir()))
+    except OSError:
+        return False
+    return time.time() - newest > _GRACE_SECONDS

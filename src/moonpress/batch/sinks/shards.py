@@ -58,7 +58,7 @@ class _Open:
 class ShardedSink:
     """Writes ``part-00000`` and so on.
 
-    Several processes may write to one local folder, of different documents.
+    Several processes may write to one place, of different documents.
 
     Args:
         store: Where the files go.

@@ -146,10 +146,7 @@ class LocalStore:
 
 
 class RemoteStore:
-    """A place behind fsspec. Object stores show an object once it is whole.
-
-    Only one process may write to a root: these places have no common way to claim a name.
-    """
+    """A place behind fsspec. Object stores show an object once it is whole."""
 
     def __init__(self, root: str) -> None:
         self._address = root.rstrip("/")
@@ -177,11 +174,13 @@ class RemoteStore:
             return sorted(str(path).rstrip("/").rpartition("/")[2] for path in listed)
 
     def claim(self, name: str, data: bytes) -> bool:
-        """As `Store.claim`, as far as no other process writes here."""
+        """As `Store.claim`."""
         with self._errors(name):
-            if self._fs.exists(self._path(name)):
+            self._make_folder(name)
+            try:
+                self._fs.pipe_file(self._path(name), data, mode="create")
+            except FileExistsError:
                 return False
-        self.write(name, data)
         return True
 
     def write(self, name: str, data: bytes) -> None:
@@ -194,8 +193,7 @@ class RemoteStore:
     def publish(self, file: Path, name: str) -> None:
         """As `Store.publish`."""
         with self._errors(name):
-            if self._has_folders:
-                self._fs.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
+            self._make_folder(name)
             self._fs.put_file(str(file), self._path(name))
         file.unlink(missing_ok=True)
 
@@ -223,6 +221,10 @@ class RemoteStore:
                 self._fs.rm_file(self._path(name))
             except FileNotFoundError:
                 return
+
+    def _make_folder(self, name: str) -> None:
+        if self._has_folders:
+            self._fs.makedirs(self._path(name).rpartition("/")[0], exist_ok=True)
 
     def _try_out(self) -> None:
         """Find out now, not after hours of reading, whether it can be written."""
