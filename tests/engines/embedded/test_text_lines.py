@@ -215,3 +215,19 @@ def test_a_dense_page_takes_little_time() -> None:
     _lines(layer)
     # 30 ms per 5,000 characters on a quiet machine; five times that on a busy one.
     assert time.process_time() - start < 0.3
+
+
+def test_a_drop_capital_is_a_line_of_its_own() -> None:
+    writer = LayerWriter(size=20)
+    writer.put("T", 100, 148, size=70)
+    writer.put("he mill stood by the river", 140, 100)
+    writer.line_break()
+    writer.put("and had not turned for", 140, 124)
+    writer.line_break()
+    writer.put("many long years when", 140, 148)
+    assert sorted(_texts(writer.layer())) == [
+        "T",
+        "and had not turned for",
+        "he mill stood by the river",
+        "many long years when",
+    ]

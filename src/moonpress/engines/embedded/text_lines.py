@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from moonpress.document import TextLayer, TextOrigin
 from moonpress.engines.embedded.glyphs import Floats, Glyphs, glyphs_of
-from moonpress.engines.embedded.text_rows import Span, split_rows
+from moonpress.engines.embedded.text_rows import Span, is_capital, split_rows
 from moonpress.engines.embedded.turning import turn_boxes
 from moonpress.engines.embedded.types import Box, Line, Word
 
@@ -35,6 +35,7 @@ _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u0370-\u052f]")
 _LONG_ROW = 12
 _EVEN = 0.025
 _SQUEEZED = 0.1
+_INITIAL = 0.42  # size of letters beside a drop capital, at most, in its own
 
 
 def lines_of_layer(
@@ -136,7 +137,11 @@ def _word_starts(glyphs: Glyphs) -> Indices:
     shift = np.abs(np.diff(glyphs.bases))
     level = shift < np.where(turned, 0.6, 0.33) * small
     # An exponent or index is smaller, off the baseline, and close.
-    script = (small < 0.87 * big) & (shift < 0.62 * big) & (gap < 0.3 * big)
+    # What is smaller still stands beside a drop capital.
+    capital = np.fromiter(map(is_capital, glyphs.texts), np.bool_, len(glyphs.texts))
+    larger = np.where(sizes[1:] > sizes[:-1], capital[1:], capital[:-1])
+    alike = ~larger | (small > _INITIAL * big)
+    script = alike & (small < 0.87 * big) & (shift < 0.62 * big) & (gap < 0.3 * big)
     inked = gap < 0.05 * big
     spaced = glyphs.spaced[1:] & ~(inked & (gap > -0.3 * big))
     away = (gap < -0.7 * big) | ~(level | script)

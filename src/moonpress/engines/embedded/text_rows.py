@@ -18,6 +18,7 @@ _WIDE_GAP = 2.2  # a gap above this always ends a line
 _WIDEST = 8.0  # a gap above this ends a line even within a justified paragraph
 _CLEAR = 0.4  # white that a gutter keeps over all its rows
 _REACH = 20.0  # how far from a gap its row must have words to count as standing on both sides
+_INITIAL = 0.42  # size of letters beside a drop capital, at most, in its own
 _PITCH = 3.2  # rows further apart than this have nothing to do with each other
 
 _MARKER = re.compile(
@@ -111,7 +112,15 @@ def _rows(spans: Sequence[Span]) -> list[list[Span]]:
 
 
 def _level(one: Span, other: Span) -> bool:
-    return abs(one.base - other.base) < 0.36 * min(one.size, other.size)
+    small, large = sorted((one, other), key=lambda span: span.size)
+    # A drop capital stands on the baseline of the last row beside it.
+    initial = is_capital(large.text) and small.size < _INITIAL * large.size
+    return not initial and abs(one.base - other.base) < 0.36 * small.size
+
+
+def is_capital(text: str) -> bool:
+    """Whether a word is one capital letter."""
+    return len(text) == 1 and text.isalpha() and text.isupper()
 
 
 def _with_scripts(rows: list[list[Span]]) -> list[list[Span]]:
