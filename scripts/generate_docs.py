@@ -17,14 +17,21 @@ from typing import Any
 
 import typer
 
-from moonpress.cli import pdf
+from moonpress.cli import batch, pdf
 from moonpress.cli.help import group_of
 from moonpress.errors import MoonpressError
 from moonpress.outputs.json import json_schema
 
 _FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 _NOTICE = "<!-- Made by scripts/generate_docs.py; change the code and run it again. -->"
-_OTHER_GROUP = "Other"
+_COMMANDS = {
+    pdf.PROGRAM: pdf.app,
+    batch.PROGRAM: batch.run_app,
+    f"{batch.PROGRAM} status": batch.status_app,
+    f"{batch.PROGRAM} retry": batch.retry_app,
+}
+# Typer's own options, which every command has.
+_OF_TYPER = {"install_completion", "show_completion", "help"}
 
 
 def pages() -> dict[str, str]:
@@ -63,32 +70,29 @@ def _holds(path: Path, text: str) -> bool:
 
 
 def _cli_page() -> str:
-    command = typer.main.get_command(pdf.app)
-    lines = ["# Command line", "", _NOTICE, "", f"## `{pdf.PROGRAM}`", "", command.help or "", ""]
+    lines = ["# Command line", "", _NOTICE, ""]
+    for program, app in _COMMANDS.items():
+        lines += _command_section(program, typer.main.get_command(app))
+    lines += ["A flag wins over its environment variable, and that over the default."]
+    return "\n".join(lines) + "\n"
+
+
+def _command_section(program: str, command: Any) -> list[str]:
+    lines = [f"## `{program}`", "", command.help or "", ""]
     groups: dict[str, list[Any]] = {}
     for parameter in command.params:
         group = group_of(parameter)
-        if group != _OTHER_GROUP and not getattr(parameter, "hidden", False):
+        if parameter.name not in _OF_TYPER and not getattr(parameter, "hidden", False):
             groups.setdefault(group, []).append(parameter)
     for title, parameters in groups.items():
         lines += [f"### {title}", "", "| Option | Meaning |", "| --- | --- |"]
         lines += [f"| {_usage(parameter)} | {_meaning(parameter)} |" for parameter in parameters]
         lines.append("")
-    lines += [
-        "### Other",
-        "",
-        "`--help` shows all this, `--install-completion` teaches your shell the options.",
-        "",
-        "### Examples and exit codes",
-        "",
-    ]
+    lines += ["`--help` shows all this, `--install-completion` teaches your shell the options.", ""]
     for paragraph in (command.epilog or "").strip().split("\n\n"):
-        example = paragraph.startswith(pdf.PROGRAM) or f"| {pdf.PROGRAM}" in paragraph
+        example = paragraph.startswith(program) or f"| {program}" in paragraph
         lines += [f"    {paragraph}" if example else paragraph, ""]
-    lines += [
-        "A flag wins over its environment variable, and that over the default.",
-    ]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _usage(parameter: Any) -> str:

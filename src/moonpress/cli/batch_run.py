@@ -41,7 +41,6 @@ from moonpress.sources.inputs.item import InputProblem
 from moonpress.sources.page_range import check_selection
 
 _AUTO = "auto"
-_FORMATS = ("markdown", "html", "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +189,7 @@ def _request(command: BatchCommand, places: Places) -> BatchRequest:
         sink=SinkSettings(
             kind=command.sink,
             root=places.root,
-            formats=command.formats or _FORMATS,
+            formats=command.formats,
             options=RenderOptions(
                 delimiters=Delimiters(command.delimiters),
                 headers_footers=command.headers_footers,

@@ -39,11 +39,11 @@ def _complete_format(incomplete: str) -> list[str]:
     return _names("moonpress.outputs", incomplete)
 
 
-def _show_version(wanted: bool) -> None:
+def _show_version(ctx: typer.Context, wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        typer.echo(f"chandra-pdf (Moonpress) {version('moonpress')}")
+        typer.echo(f"{ctx.info_name} (Moonpress) {version('moonpress')}")
         raise typer.Exit
 
 
@@ -130,7 +130,7 @@ Format = Annotated[
         "--format",
         "-f",
         metavar="NAME",
-        help="markdown, html, json or text. Can be repeated.",
+        help="markdown, html, json, text or chunks. Can be repeated.",
         autocompletion=_complete_format,
         rich_help_panel=OUTPUT,
     ),
