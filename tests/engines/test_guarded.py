@@ -45,6 +45,17 @@ def test_a_clean_page_takes_one_greedy_try() -> None:
     assert reading.usage.prompt_tokens == 100
 
 
+def test_the_capacity_is_the_models_also_when_it_is_known_late() -> None:
+    class Late(ScriptedModel):
+        async def prepare(self) -> None:
+            self.capacity = 8
+
+    engine = Guarded(Late([]), Guards(TRIES, 60.0), preferred_dpi=192.0)
+    assert engine.capacity == 2
+    anyio.run(engine.prepare)
+    assert engine.capacity == 8
+
+
 def test_a_blank_page_never_reaches_the_model() -> None:
     model = ScriptedModel([])
     reading = read(model, page(blank=True))

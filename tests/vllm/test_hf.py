@@ -54,7 +54,7 @@ def local(portal: BlockingPortal, folder: Path) -> Iterator[LocalModel]:
     portal.call(model.prepare)
     assert model.capacity == 3
     assert model.scale == 1000.0
-    assert lines == [f"Loading {folder}; the first time it is downloaded"]
+    assert lines == [f"Loading {folder}"]
     yield model
     portal.call(model.aclose)
 
@@ -233,8 +233,10 @@ def process_of(model: LocalModel) -> int:
 
 
 def test_models_that_cannot_be_had(portal: BlockingPortal, tmp_path: Path) -> None:
+    lines: list[str] = []
+
     async def prepare(model: str) -> None:
-        engine = ChandraHFEngine(model)
+        engine = ChandraHFEngine(model, announce=lines.append)
         async with aclosing(engine):
             await engine.prepare()
 
@@ -245,6 +247,7 @@ def test_models_that_cannot_be_had(portal: BlockingPortal, tmp_path: Path) -> No
     with pytest.raises(EngineUnavailable, match=r"not reached.*OpenRAIL-M") as caught:
         portal.call(prepare, "datalab-to/chandra-ocr-2")
     assert caught.value.exit_code == 5
+    assert "datalab-to/chandra-ocr-2, which is downloaded the first time; its weights" in lines[-1]
 
 
 def test_the_command_reads_a_pdf(folder: Path, checkout: Path, tmp_path: Path) -> None:

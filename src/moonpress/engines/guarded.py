@@ -153,11 +153,15 @@ class Guarded:
         threads: anyio.CapacityLimiter | None = None,
     ) -> None:
         self.name = model.name
-        self.capacity = model.capacity
         self.preferred_dpi = preferred_dpi
         self._model = model
         self._guards = guards
         self._threads = threads
+
+    @property
+    def capacity(self) -> int:
+        """How many pages the model wants in flight; some know it once they are prepared."""
+        return self._model.capacity
 
     async def prepare(self) -> None:
         """See whether the model can be used; raises as `LayoutModel.prepare` does."""

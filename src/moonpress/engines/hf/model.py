@@ -7,11 +7,13 @@ replies: see `moonpress.engines.guarded`.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
 
 from moonpress.document import PageImage
 from moonpress.engines.chandra.facts import LEAST_OUTPUT, MOST_OUTPUT, SCALES
 from moonpress.engines.chandra.picture import CELL, fit
 from moonpress.engines.hf.batches import Batches, Job
+from moonpress.engines.hf.complaints import LICENCE
 from moonpress.engines.hf.messages import ModelFacts, PageOrder
 from moonpress.engines.layout_model import Ending, Sampling, Written
 from moonpress.errors import EngineError, EngineRejected
@@ -27,6 +29,7 @@ _ENVIRONMENT = {
 # Version 1 was another architecture.
 _FIRST_VERSION = "qwen3_vl"
 _PAGES_ON_A_GPU = 8
+_MAKERS = "datalab-to/"
 
 
 class LocalModel:
@@ -71,7 +74,7 @@ class LocalModel:
             UnknownName: there is no such model.
         """
         if self._facts is None:
-            self._announce(f"Loading {self._model}; the first time it is downloaded")
+            self._announce(f"Loading {self._model}{_what_else(self._model)}")
         self._facts = await self._batches.start()
         self.capacity = self._batch_size or (_PAGES_ON_A_GPU if self._facts.device != "cpu" else 1)
         self._batches.allow(self.capacity)
@@ -120,3 +123,11 @@ class LocalModel:
     async def aclose(self) -> None:
         """End the model's process."""
         await self._batches.aclose()
+
+
+def _what_else(model: str) -> str:
+    """What should be known before a model is downloaded."""
+    if Path(model).is_dir():
+        return ""
+    licence = f"; {LICENCE}" if model.startswith(_MAKERS) else ""
+    return f", which is downloaded the first time{licence}"
