@@ -5,18 +5,16 @@ Owns the page. Never measures: see `moonpress.batch.report`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from moonpress.outputs.plots import PLOT_STYLE, bars, curves
+
 REPORT_PAGE_NAME = "report.html"
-_WIDTH, _HEIGHT = 720, 220
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; color: #222; }
 table { border-collapse: collapse; } td, th { padding: .2rem .8rem .2rem 0; text-align: left; }
-svg { background: #f6f7f9; border-radius: 4px; max-width: 100%; }
-.bar { fill: #3b6ea8; } .line { fill: none; stroke: #3b6ea8; stroke-width: 2; }
-text { font-size: 12px; fill: #555; } code { background: #f6f7f9; }
 """
 
 
@@ -27,9 +25,9 @@ def report_page(report: dict[str, Any]) -> str:
         f"<h1>Run {report['run']}: {escape(report['ended'])}</h1>",
         _table(_figures(report)),
         f"<h2>Bound by {escape(bound['by'])}</h2><p>{escape(bound['evidence'])}.</p>",
-        _bars(bound["busy"]),
+        bars(bound["busy"]),
         "<h2>Pages over time</h2>",
-        _curve(report["curve"]),
+        curves({"": report["curve"]}, "pages"),
         "<h2>Slowest documents</h2>",
         _table(
             (one["id"], f"{one['seconds']} s, {one['pages']} pages") for one in report["slowest"]
@@ -37,7 +35,8 @@ def report_page(report: dict[str, Any]) -> str:
         "<h2>What failed</h2>",
         _table(_failures(report)),
     ]
-    head = f'<meta charset="utf-8"><title>Run {report["run"]}</title><style>{_STYLE}</style>'
+    title = f'<meta charset="utf-8"><title>Run {report["run"]}</title>'
+    head = f"{title}<style>{_STYLE}{PLOT_STYLE}</style>"
     return (
         f"<!doctype html>\n<html lang=en><head>{head}</head><body>{''.join(parts)}</body></html>\n"
     )
@@ -76,32 +75,3 @@ def _table(rows: Iterable[tuple[str, str]]) -> str:
         for name, value in rows
     )
     return f"<table>{body}</table>" if body else "<p>Nothing.</p>"
-
-
-def _bars(shares: dict[str, float]) -> str:
-    rows = []
-    for index, (name, share) in enumerate(shares.items()):
-        top = 10 + 30 * index
-        rows.append(
-            f'<text x="8" y="{top + 15}">{escape(name)}</text>'
-            f'<rect class="bar" x="170" y="{top}" height="20" width="{share * 480:.0f}"/>'
-            f'<text x="{178 + share * 480:.0f}" y="{top + 15}">{share:.0%}</text>'
-        )
-    height = 20 + 30 * len(shares)
-    return f'<svg viewBox="0 0 {_WIDTH} {height}" role="img">{"".join(rows)}</svg>'
-
-
-def _curve(points: Sequence[Sequence[float]]) -> str:
-    if len(points) < 2:
-        return "<p>Too short a run for a curve.</p>"
-    last, most = points[-1]
-    path = " ".join(
-        f"{50 + at / last * (_WIDTH - 70):.1f},{_HEIGHT - 25 - pages / most * (_HEIGHT - 45):.1f}"
-        for at, pages in points
-    )
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
-        f'<polyline class="line" points="{path}"/>'
-        f'<text x="8" y="20">{most:,.0f} pages</text>'
-        f'<text x="{_WIDTH - 80}" y="{_HEIGHT - 6}">{last:,.0f} s</text></svg>'
-    )

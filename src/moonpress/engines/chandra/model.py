@@ -95,7 +95,7 @@ class ChandraModel:
             EngineUnavailable: nobody answers, or not as an OpenAI API does.
             UnknownName: it lacks the model that was asked for.
         """
-        self._served = _choose(self.url, await self._client.models(), self._choices.model)
+        self._served = choose_model(self.url, await self._client.models(), self._choices.model)
 
     async def write(
         self, image: PageImage, sampling: Sampling
@@ -203,7 +203,13 @@ def _without_end(written: Written) -> Written:
     return Written(text, written.tokens, ends, written.logprobs)
 
 
-def _choose(base: str, models: tuple[ServedModel, ...], wanted: str | None) -> ServedModel:
+def choose_model(base: str, models: tuple[ServedModel, ...], wanted: str | None) -> ServedModel:
+    """The model of a server that is meant: the one that is wanted, else its Chandra, else its only.
+
+    Raises:
+        EngineUnavailable: it has none.
+        UnknownName: it lacks the one that is wanted, or several could be meant.
+    """
     if not models:
         raise EngineUnavailable(f"{base} serves no model")
     named = {model.name: model for model in models}

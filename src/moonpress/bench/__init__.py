@@ -1,0 +1,1 @@
+"""Measuring servers that read pages."""

@@ -1,0 +1,150 @@
+"""``chandra-bench``: how fast a server reads.
+
+Owns the command line. What measuring needs is imported after parsing, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from moonpress.cli import options as o
+from moonpress.cli.errors import USAGE, run_at_edge
+from moonpress.cli.help import GroupedCommand
+from moonpress.cli.voice import Voice, write_line
+
+PROGRAM = "chandra-bench"
+LOAD = "Load"
+_EPILOG = """\
+Examples:
+
+chandra-bench load papers/ --url http://gpu1:8000/v1 --pages 1500 --clients 256
+
+chandra-bench load papers/ --url http://a:8000/v1 --versus http://b:8000/v1 -o load/
+
+Rates are of the steady part, between the ramp-up and the tail. --mean-tokens forces the lengths \
+of replies, for servers with random weights: their speed is real, their text is not.
+"""
+
+load_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@load_app.command(cls=GroupedCommand, epilog=_EPILOG)
+def load(
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...", help="PDFs, pictures or folders of them.", show_default=False
+        ),
+    ],
+    *,
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="The server.", rich_help_panel=o.SERVER)
+    ] = "http://localhost:8000/v1",
+    versus: Annotated[
+        str | None,
+        typer.Option(
+            "--versus",
+            metavar="URL",
+            help="A second server, sent the same pages afterwards.",
+            rich_help_panel=o.SERVER,
+        ),
+    ] = None,
+    api_key: o.ApiKey = None,
+    model: o.Model = None,
+    pages: Annotated[
+        int,
+        typer.Option("--pages", metavar="COUNT", min=1, help="To send.", rich_help_panel=LOAD),
+    ] = 512,
+    clients: Annotated[
+        int,
+        typer.Option(
+            "--clients", metavar="COUNT", min=1, help="Pages in flight.", rich_help_panel=LOAD
+        ),
+    ] = 64,
+    mean_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--mean-tokens",
+            metavar="COUNT",
+            min=1,
+            help="Force replies of this mean length, log-normal, the same for every server.",
+            rich_help_panel=LOAD,
+        ),
+    ] = None,
+    dpi: o.Dpi = None,
+    image_format: o.ImageFormat = None,
+    no_confidence: o.NoConfidence = False,
+    prepared: Annotated[
+        int,
+        typer.Option(
+            "--prepared",
+            metavar="COUNT",
+            min=0,
+            help="Encode so many pictures before the clock starts.",
+            rich_help_panel=LOAD,
+        ),
+    ] = 0,
+    name: Annotated[
+        str,
+        typer.Option("--name", metavar="TEXT", help="Of this load.", rich_help_panel=o.OUTPUT),
+    ] = "load",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Also write NAME.json and NAME.html there.",
+            rich_help_panel=o.OUTPUT,
+        ),
+    ] = None,
+    quiet: o.QuietFlag = False,
+    _version: o.Version = False,
+) -> None:
+    """Send page pictures to an OCR server and tell how fast it reads."""
+    voice = Voice(quiet=quiet)
+
+    def work() -> int:
+        from moonpress.cli import bench_load
+
+        command = bench_load.LoadCommand(
+            inputs=tuple(inputs),
+            urls=(url,) if versus is None else (url, versus),
+            api_key=api_key,
+            model=model,
+            pages=pages,
+            clients=clients,
+            mean_tokens=mean_tokens,
+            dpi=dpi,
+            image_format=image_format,
+            logprobs=not no_confidence,
+            prepared=prepared,
+            name=name,
+            output=output,
+        )
+        return bench_load.run_load(command, voice)
+
+    raise typer.Exit(run_at_edge(work, subject=url, voice=voice))
+
+
+def main() -> int:
+    """Run the command; the return value is the exit code."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["load"]:
+        arguments = arguments[1:]
+    elif arguments[:1] not in ([], ["--help"], ["--version"]):
+        write_line(f"error: {PROGRAM} has the command load. See {PROGRAM} --help [usage]")
+        return USAGE
+    command = typer.main.get_command(load_app)
+    try:
+        code: int | None = command.main(
+            arguments or ["--help"], prog_name=f"{PROGRAM} load", standalone_mode=False
+        )
+    except typer.TyperException as error:
+        cause = " ".join(error.format_message().split()).rstrip(".")
+        write_line(f"error: {cause}. See {PROGRAM} load --help [usage]")
+        return USAGE
+    return code or 0
