@@ -184,7 +184,7 @@ def test_no_reader_breaks_a_line() -> None:
     assert json.loads(text)["text"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     st.lists(
         st.sampled_from(
@@ -195,7 +195,7 @@ def test_no_reader_breaks_a_line() -> None:
                 "**Bold. Very.** ",
                 "中文。",
                 "\\$5. ",
-                "`a. b` ",
+                "`a. b`. ",
             ]
         ),
         min_size=1,
@@ -206,11 +206,12 @@ def test_pieces_are_whole_and_lose_nothing(parts: list[str]) -> None:
     text = "".join(parts).strip()
     pieces = split_markdown(text, 20)
     assert re.sub(r"\s", "", "".join(pieces)) == re.sub(r"\s", "", text)
+    assert all(piece in text for piece in pieces)
     for piece in pieces:
         assert len(re.findall(r"(?<!\\)\$", piece)) % 2 == 0
         assert piece.count("**") % 2 == 0
         assert piece.count("[") == piece.count("](")
-        assert estimate_tokens(piece) <= 40
+        assert estimate_tokens(piece) <= 30
 
 
 def test_estimates() -> None:

@@ -8,15 +8,19 @@ is to be.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from moonpress.outputs.token_estimate import estimate_tokens
 
 _WHOLE: Final = ("|", "<table", "```", "$$", "\\[", "![")
+# A piece ends where one of these does.
 _ITEM: Final = re.compile(r"\n+(?=(?:- |\d{1,9}\. ))")
-_LINE: Final = re.compile(r"(?<=  )\n")
-_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=\S)|(?<=[\u3002\uff01\uff1f\uff1b])")
+_LINE: Final = re.compile(r"  \n")
+_CLOSING: Final = r"[*_\"'\u201d\u2019\u00bb)\]]*"
+_SENTENCE: Final = re.compile(
+    rf"[.!?;]{_CLOSING}\s+(?=\S)|[\u3002\uff01\uff1f\uff1b][\u201d\u2019\u300d\u300f\uff09]*"
+)
 # Marks that come in pairs; a cut between the two of a pair would leave both pieces broken.
 _PAIRS: Final = (("[", "]"), ("(", ")"), ("\\(", "\\)"), ("<", ">"))
 _TOGGLES: Final = ("$", "**", "`")
@@ -34,39 +38,31 @@ def split_markdown(block: str, limit: int) -> list[str]:
     pieces = [block]
     for cut in (_ITEM, _LINE, _SENTENCE):
         pieces = [part for piece in pieces for part in _parts(piece, cut, limit)]
-    return pieces
+    return [piece.strip() for piece in pieces]
 
 
 def _parts(piece: str, cut: re.Pattern[str], limit: int) -> Iterator[str]:
+    """``piece`` in parts as large as ``limit`` lets them be."""
     if estimate_tokens(piece) <= limit:
         yield piece
         return
-    joint = "\n" if cut is _ITEM else " "
-    yield from packed([p.strip("\n ") for p in _balanced(piece, cut)], limit, joint.join)
-
-
-def packed(pieces: list[str], limit: int, join: Callable[[list[str]], str]) -> Iterator[str]:
-    """Neighbours joined as long as they keep within ``limit`` tokens."""
-    group: list[str] = []
-    size = 0
-    for piece in pieces:
-        tokens = estimate_tokens(piece)
-        if group and size + tokens > limit:
-            yield join(group)
-            group, size = [], 0
-        group.append(piece)
+    part, size = "", 0
+    for bit in _balanced(piece, cut):
+        tokens = estimate_tokens(bit)
+        if part and size + tokens > limit:
+            yield part
+            part, size = "", 0
+        part += bit
         size += tokens
-    if group:
-        yield join(group)
+    yield part
 
 
 def _balanced(text: str, cut: re.Pattern[str]) -> Iterator[str]:
-    """``text`` cut at ``cut``, where what comes before leaves no mark open."""
+    """``text`` cut behind what matches ``cut``, where no mark is open."""
     start = 0
     for place in cut.finditer(text):
-        before = text[start : place.start()]
-        if before.strip() and _is_closed(before):
-            yield before
+        if place.end() < len(text) and _is_closed(text[start : place.end()]):
+            yield text[start : place.end()]
             start = place.end()
     yield text[start:]
 
