@@ -156,6 +156,18 @@ def test_every_word_of_the_page_is_in_some_block() -> None:
     assert all(f"word{k} " in html for k in range(60))
 
 
+def test_columns_whose_boxes_meet_are_read_one_after_the_other() -> None:
+    """Boxes of a scan have margins that fill a narrow gutter; both columns break at one height."""
+    ends = "the end of a part."
+    lines = []
+    for x in (100, 501):
+        lines += column([FULL] * 6 + [ends], x, 300)
+        lines += column([FULL] * 7, x, 300 + 7 * 26 + 20)
+    blocks = build(lines)
+    # What ends the first column goes on at the top of the second one.
+    assert [round(block.bbox.x0, 1) for block in blocks] == [0.1, 0.1, 0.5]
+
+
 def test_a_picture_under_columns_of_text_is_their_ground() -> None:
     picture = Region(RegionKind.FIGURE, Box(50, 50, 950, 1000), 0.9)
     text = column(["words of a narrow column"] * 14, 100, 300)
