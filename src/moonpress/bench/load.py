@@ -97,7 +97,7 @@ class Run:
             pictures: Where pages come from.
             first_number: Of the first picture; another run must not use the same.
         """
-        lengths = list(_lengths(self.load))
+        asked = list(lengths(self.load))
         ready = await self._prepare(pictures, first_number)
         self.began = time.perf_counter()
         turns = iter(range(self.load.pages))
@@ -107,7 +107,7 @@ class Run:
                 picture = ready.pop(turn, None)
                 if picture is None:
                     picture = await anyio.to_thread.run_sync(pictures.numbered, first_number + turn)
-                body = await anyio.to_thread.run_sync(self._body, picture, lengths[turn])
+                body = await anyio.to_thread.run_sync(request_body, self.load, picture, asked[turn])
                 self.samples.append(await self._send(client, body))
 
         async with anyio.create_task_group() as tasks:
@@ -142,30 +142,38 @@ class Run:
             error = str(raised)
         return Sample(sent, first, time.perf_counter() - self.began, *usage, error)
 
-    def _body(self, picture: EncodedPicture, length: int) -> bytes:
-        data = base64.b64encode(picture.data).decode("ascii")
-        content = [
-            {"type": "image_url", "image_url": {"url": f"data:{picture.media_type};base64,{data}"}},
-            {"type": "text", "text": self.load.prompt},
-        ]
-        request: dict[str, object] = {
-            "model": self.load.model,
-            "messages": [{"role": "user", "content": content}],
-            "max_tokens": length,
-            "temperature": 0.0,
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
-        if self.load.mean_tokens is not None:
-            request["ignore_eos"] = True
-        else:
-            request |= {"stop": STOP, "skip_special_tokens": False}
-        if self.load.logprobs:
-            request["logprobs"] = True
-        return orjson.dumps(request)
+
+def request_body(load: Load, picture: EncodedPicture, length: int) -> bytes:
+    """One request, as JSON.
+
+    Args:
+        load: What is sent.
+        picture: The page.
+        length: Tokens of the reply, forced where ``load.mean_tokens`` says so.
+    """
+    data = base64.b64encode(picture.data).decode("ascii")
+    content = [
+        {"type": "image_url", "image_url": {"url": f"data:{picture.media_type};base64,{data}"}},
+        {"type": "text", "text": load.prompt},
+    ]
+    request: dict[str, object] = {
+        "model": load.model,
+        "messages": [{"role": "user", "content": content}],
+        "max_tokens": length,
+        "temperature": 0.0,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if load.mean_tokens is not None:
+        request["ignore_eos"] = True
+    else:
+        request |= {"stop": STOP, "skip_special_tokens": False}
+    if load.logprobs:
+        request["logprobs"] = True
+    return orjson.dumps(request)
 
 
-def _lengths(load: Load) -> Iterator[int]:
+def lengths(load: Load) -> Iterator[int]:
     """Tokens asked for, page by page: the same for every server."""
     draw = random.Random(7)  # noqa: S311 - lengths, no secrets
     for _ in range(load.pages):

@@ -1,0 +1,1 @@
+"""Runs on servers with random weights of the real sizes: speed only, never quality."""
