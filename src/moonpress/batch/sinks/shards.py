@@ -103,8 +103,7 @@ class ShardedSink:
                 shard.writer.write(row)
         except OutputError:
             # Half a row may be in it, and nobody can take that out.
-            shard.writer.abandon()
-            self._open, self._lost = None, True
+            self._give_up(shard)
             raise
         shard.ids[item_id] = None
         shard.size += row.size
@@ -157,8 +156,7 @@ class ShardedSink:
                 with output_errors(str(shard.path)):
                     shard.writer.close()
             except OutputError:
-                shard.writer.abandon()
-                self._open, self._lost = None, True
+                self._give_up(shard)
                 raise
             shard.complete = True
         if shard.number is None:
@@ -168,6 +166,12 @@ class ShardedSink:
         self._open = None
         self._index.add(shard.number, shard.ids)
         return [Stored(item_id, name) for item_id in shard.ids]
+
+    def _give_up(self, shard: _Open) -> None:
+        """Let go of a file that cannot be completed, and of the room that it takes."""
+        shard.writer.abandon()
+        self._open, self._lost = None, True
+        self._store.scratch.close()
 
     def _claim(self, ids: Iterable[str]) -> int:
         """A number that no other file has or will get."""
