@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 
 import anyio
 import anyio.to_thread
@@ -18,12 +19,14 @@ from moonpress.batch.entry import Entry
 from moonpress.batch.ledger import Ledger
 from moonpress.batch.sinks.base import Stored
 from moonpress.errors import MoonpressError, NoSpace, OutputError
-from moonpress.processes import WorkerError, WorkerFailure, WorkerProcess
+from moonpress.processes import WorkerDied, WorkerError, WorkerFailure, WorkerProcess
 from moonpress.telemetry import event
 
 _ASSEMBLER = "moonpress.batch.assembler:Assembler"
 # Thousands of pages with tables take a minute.
 _LIMIT_SECONDS = 1800.0
+# So many documents in a row are not to blame themselves: their place is.
+_MOST_REFUSED = 10
 
 
 class Assembly:
@@ -44,6 +47,23 @@ class Assembly:
         self._ledger = ledger
         self._arguments = {"ledger": ledger.path, "sink": sink, "engine_name": engine_name}
         self._worker: WorkerProcess | None = None
+        self._taken: dict[str, Entry] = {}
+        self._refused = 0
+
+    async def prepare(self) -> None:
+        """Start the worker process, so that a place nobody can write to is known at once.
+
+        Raises:
+            UsageError: there is no such place, or nothing is installed for it.
+            NoSpace: the disk is full.
+            OutputError: the place cannot be made or reached.
+        """
+        try:
+            with suppress(WorkerDied):
+                await self._ready_worker()
+            await self._ready_worker()
+        except WorkerFailure as failure:
+            raise OutputError(f"documents cannot be stored: {failure}") from failure
 
     async def finish(self, entry: Entry) -> bool:
         """Store a document whose pages are all in the ledger, or note why that is impossible.
@@ -53,10 +73,10 @@ class Assembly:
 
         Raises:
             NoSpace: the disk is full: no other document would fare better.
-            OutputError: the ledger cannot be written.
+            OutputError: the ledger cannot be written, or many documents in a row could not be.
         """
         try:
-            stored: list[Stored] = await self._call("finish", entry.key)
+            stored = await self._call("finish", entry.key)
         except NoSpace:
             raise
         except MoonpressError as error:
@@ -66,6 +86,8 @@ class Assembly:
             event("assembler_bug", level=logging.ERROR, document=entry.item.id, detail=detail)
             await self._fail(entry, OutputError(f"it could not be written: {failure}"))
         else:
+            self._refused = 0
+            self._taken[entry.item.id] = entry
             await self._mark(stored)
             return True
         return False
@@ -96,17 +118,37 @@ class Assembly:
         return answer
 
     async def _call(self, method: str, *args: object) -> list[Stored]:
-        if self._worker is None or not self._worker.alive:
-            if self._worker is not None:
-                await self._worker.aclose()
-            self._worker = WorkerProcess(_ASSEMBLER, self._arguments)
-            await self._worker.start()
-        answer: list[Stored] = await self._worker.call(method, *args, timeout=_LIMIT_SECONDS)
+        try:
+            answer = await self._call_once(method, *args)
+        except WorkerDied as death:
+            # It may have been in the way of something else: a new one decides.
+            event("assembler_died", level=logging.WARNING, reason=str(death))
+            answer = await self._call_once(method, *args)
         return answer
+
+    async def _call_once(self, method: str, *args: object) -> list[Stored]:
+        worker = await self._ready_worker()
+        answer: list[Stored] = await worker.call(method, *args, timeout=_LIMIT_SECONDS)
+        return answer
+
+    async def _ready_worker(self) -> WorkerProcess:
+        if self._worker is not None and self._worker.alive:
+            return self._worker
+        if self._worker is not None:
+            await self._worker.aclose()
+        self._worker = WorkerProcess(_ASSEMBLER, self._arguments)
+        await self._worker.start()
+        # What the last one had taken and not stored for good is gone with it.
+        taken, self._taken = self._taken, {}
+        for entry in taken.values():
+            await self.finish(entry)
+        return self._worker
 
     async def _mark(self, stored: Sequence[Stored]) -> None:
         if not stored:
             return
+        for one in stored:
+            self._taken.pop(one.id, None)
         freed = await anyio.to_thread.run_sync(self._ledger.done, stored)
         await anyio.to_thread.run_sync(self._drop_crops, freed)
 
@@ -117,3 +159,12 @@ class Assembly:
     async def _fail(self, entry: Entry, error: MoonpressError) -> None:
         event("document_failed", level=logging.ERROR, document=entry.item.id, error=error)
         await anyio.to_thread.run_sync(self._ledger.fail, entry.key, error)
+        self._refused += 1
+        if self._refused >= _MOST_REFUSED:
+            message = f"{self._refused} documents in a row could not be stored"
+            raise OutputError(
+                f"{message}; the last: {error.message}",
+                file=error.file,
+                hint="Mend the cause, then chandra-batch retry and the same command: what was read "
+                "is kept",
+            ) from error

@@ -194,7 +194,7 @@ class Ledger:
         return freed
 
     def fail(self, key: int, error: MoonpressError) -> None:
-        """A document failed as a whole."""
+        """A document failed as a whole; pages that were read are kept for another try."""
         message = f"{error.message}. {error.hint}" if error.hint else error.message
         with self._transaction() as db:
             db.execute(
@@ -202,7 +202,6 @@ class Ledger:
                 "WHERE key = ?",
                 (State.FAILED, error.code, message, time.time(), key),
             )
-            db.execute("DELETE FROM pages WHERE key = ?", (key,))
 
     def superseded(self) -> list[Stored]:
         """Older copies of documents that are stored elsewhere anew, and not yet removed."""

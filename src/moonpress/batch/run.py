@@ -294,6 +294,7 @@ class _Flow:
 
     async def _store(self, finished: MemoryObjectReceiveStream[Job]) -> None:
         async with finished:
+            await self.run.assembly.prepare()
             async for job in finished:
                 with self.run.meter.writing.working():
                     await self.records.flush()
