@@ -55,6 +55,8 @@ CREATE TABLE IF NOT EXISTS pages (
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 _WAIT_SECONDS: Final = 30.0
+_DAMAGED: Final = "Delete it, then all is read again, or write to another place with --output"
+_NO_LEDGER: Final = f"Name another place; if it was one: {_DAMAGED[0].lower()}{_DAMAGED[1:]}"
 
 
 def open_for_writing(path: Path) -> tuple[sqlite3.Connection, IO[str]]:
@@ -70,6 +72,7 @@ def open_for_writing(path: Path) -> tuple[sqlite3.Connection, IO[str]]:
         claim = _claim(path)
         try:
             database = _connect(path)
+            _check_owner(database, path)
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
             database.executescript(_SCHEMA)
@@ -142,6 +145,13 @@ def _claim(path: Path) -> IO[str]:
     return lock
 
 
+def _check_owner(database: sqlite3.Connection, path: Path) -> None:
+    """Tables of somebody else's database must not get ours beside them."""
+    names = {row["name"] for row in database.execute("SELECT name FROM sqlite_master")}
+    if names and "facts" not in names:
+        raise UsageError("this database is no ledger", file=str(path), hint="Name another place")
+
+
 def _check_version(database: sqlite3.Connection, path: Path) -> None:
     row = database.execute("SELECT value FROM facts WHERE name = 'version'").fetchone()
     if row is None or row["value"] != _VERSION:
@@ -153,8 +163,12 @@ def _check_version(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _translated(error: sqlite3.Error, path: Path) -> MoonpressError:
-    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL:
+    # Extended codes have the plain one in their last byte.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
         return NoSpace("cannot be written: the disk is full", file=str(path))
-    if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
-        return UsageError("this is no ledger", file=str(path), hint="Name another place")
+    if code == sqlite3.SQLITE_NOTADB:
+        return UsageError("this is no ledger", file=str(path), hint=_NO_LEDGER)
+    if code == sqlite3.SQLITE_CORRUPT:
+        return UsageError(f"the ledger is damaged: {error}", file=str(path), hint=_DAMAGED)
     return OutputError(f"the ledger cannot be used: {error}", file=str(path))
