@@ -27,11 +27,12 @@ class RunFacts:
 
     Attributes:
         ledger: Its ledger.
-        number: The run's, in the ledger.
+        number: The run's, in the ledger; 0 when it did not even begin.
         engine: Who read.
         meter: Its counters.
         problems: Found, and could not even become documents.
         ended: ``complete``, ``stopped`` on request, or the code of the error that ended it.
+        stopped_by: Number of the signal that asked it to stop, if one did.
         price_per_hour: Of the machines, in any currency; ``None`` when unknown.
     """
 
@@ -41,6 +42,7 @@ class RunFacts:
     meter: Meter
     problems: list[InputProblem]
     ended: str
+    stopped_by: int | None
     price_per_hour: float | None
 
 

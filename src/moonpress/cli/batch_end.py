@@ -5,7 +5,6 @@ Owns writing manifest and report, the closing lines and the exit code. Never rea
 
 from __future__ import annotations
 
-import signal
 from typing import Any
 
 import orjson
@@ -17,14 +16,13 @@ from moonpress.batch.report import REPORT_NAME, RunFacts, report_of
 from moonpress.batch.report_page import REPORT_PAGE_NAME, report_page
 from moonpress.cli.batch_places import Places
 from moonpress.cli.batch_progress import duration, summary
-from moonpress.cli.errors import NOTHING_READ, SOME_PAGES_FAILED, describe
+from moonpress.cli.errors import BY_SIGNAL, NOTHING_READ, SOME_PAGES_FAILED, describe
 from moonpress.cli.voice import Voice, printable
 from moonpress.errors import InputMissing, MoonpressError
 from moonpress.outputs.disk import write_whole
 from moonpress.telemetry import event
 
 _LINES = 10
-_STOPPED = 128 + signal.SIGINT
 
 
 def end_run(facts: RunFacts, places: Places, error: MoonpressError | None, voice: Voice) -> int:
@@ -43,6 +41,7 @@ def end_run(facts: RunFacts, places: Places, error: MoonpressError | None, voice
         MoonpressError: ``error``, once the rest is done; or manifest or report cannot be written.
     """
     if facts.number == 0 and error is not None:
+        # Nothing began: what stands there tells of an earlier run.
         raise error
     report = report_of(facts)
     try:
@@ -57,8 +56,8 @@ def end_run(facts: RunFacts, places: Places, error: MoonpressError | None, voice
     _tell_end(facts, report, places, voice)
     if error is not None:
         raise error
-    if facts.ended == "stopped":
-        return _STOPPED
+    if facts.stopped_by is not None:
+        return BY_SIGNAL + facts.stopped_by
     return exit_code(facts)
 
 
@@ -75,7 +74,8 @@ def exit_code(facts: RunFacts) -> int:
     read = counts.selected - counts.failed
     if not counts.documents.get(State.DONE, 0) or not read:
         return NOTHING_READ
-    failed = counts.documents.get(State.FAILED, 0) + counts.failed + counts.partial + problems
+    missing = counts.total - counts.documents[State.DONE]
+    failed = missing + counts.failed + counts.partial + problems
     return SOME_PAGES_FAILED if failed else 0
 
 

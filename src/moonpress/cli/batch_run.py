@@ -105,7 +105,7 @@ class _Command:
 
     def run(self, ledger: Ledger, places: Places) -> int:
         """Run, write manifest and report however that ended, and tell the exit code."""
-        meter, stop = Meter(), Stop()
+        meter, stop, before = Meter(), Stop(), ledger.run
         choice = self.command.reading
         engine = create_engine(_engine_name(choice.engine, ledger), choice.options(self.voice))
         error: MoonpressError | None = None
@@ -122,11 +122,12 @@ class _Command:
             error = cause
         facts = RunFacts(
             ledger=ledger.path,
-            number=ledger.run,
+            number=0 if ledger.run == before else ledger.run,
             engine=engine.name,
             meter=meter,
             problems=problems,
             ended=error.code if error else "stopped" if stop.requested else "complete",
+            stopped_by=stop.signal_number if stop.requested else None,
             price_per_hour=self.command.price_per_hour,
         )
         return end_run(facts, places, error, self.voice)
@@ -150,8 +151,8 @@ class _Command:
         return problems
 
 
-def _ask(stop: Stop, voice: Voice) -> None:
-    stop.request()
+def _ask(stop: Stop, voice: Voice, signal_number: int) -> None:
+    stop.request(signal_number)
     voice.say("Finishing the pages in flight; once more stops at once")
 
 

@@ -26,7 +26,7 @@ USAGE = 2
 SOME_PAGES_FAILED = 3
 NOTHING_READ = 4
 ENGINE_UNAVAILABLE = 5
-_BY_SIGNAL = 128
+BY_SIGNAL = 128
 
 
 def run_at_edge(work: Callable[[], int], *, subject: str, voice: Voice) -> int:
@@ -57,7 +57,7 @@ def _translated(work: Callable[[], int], subject: str, voice: Voice) -> int:
         return _tell_stop(subject, voice, "stopped by Ctrl-C", signal.SIGINT)
     except Exception as error:  # noqa: BLE001 - the edge of the command
         if _reader_is_gone(error):
-            return _BY_SIGNAL + signal.SIGPIPE
+            return BY_SIGNAL + signal.SIGPIPE
         return _tell_error(root_cause(error), subject, voice)
 
 
@@ -98,7 +98,7 @@ def _tell_bug(error: BaseException, subject: str, voice: Voice) -> int:
 
 
 def _tell_stop(subject: str, voice: Voice, cause: str, number: int) -> int:
-    code = _BY_SIGNAL + number
+    code = BY_SIGNAL + number
     event("stopped", level=logging.WARNING, document=subject, cause=cause, exit_code=code)
     voice.say(f"error: {printable(subject)}: {cause}. No half-written file is left [stopped]")
     return code

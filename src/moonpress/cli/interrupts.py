@@ -50,7 +50,7 @@ def stopping_on_signals() -> Iterator[None]:
 
 
 def run_interruptible(
-    work: Callable[[], Coroutine[Any, Any, _Result]], *, ask: Callable[[], None] | None = None
+    work: Callable[[], Coroutine[Any, Any, _Result]], *, ask: Callable[[int], None] | None = None
 ) -> _Result:
     """Run ``work`` in an event loop; a signal cancels it and it may clean up.
 
@@ -59,8 +59,8 @@ def run_interruptible(
 
     Args:
         work: The coroutine function.
-        ask: Called in the loop at the first signal, Ctrl-C too, instead of cancelling: ``work`` may
-            end in its own time, and the next signal cancels it.
+        ask: Called in the loop with the first signal, Ctrl-C too, instead of cancelling: ``work``
+            may end in its own time, and the next signal cancels it.
 
     Raises:
         KeyboardInterrupt: Ctrl-C.
@@ -81,7 +81,7 @@ def run_interruptible(
         def on_signal(number: int) -> None:
             received.append(number)
             if ask is not None and len(received) == 1:
-                ask()
+                ask(number)
             elif task is not None:
                 task.cancel()
 
