@@ -62,15 +62,12 @@ class Batch:
 
     folder: Path
     env: dict[str, str]
+    out: Path
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def inputs(self) -> Path:
         return self.folder / "in"
-
-    @property
-    def out(self) -> Path:
-        return self.folder / "out"
 
     @property
     def err(self) -> Path:
@@ -193,7 +190,7 @@ def batch_in(folder: Path, plugins: Path) -> Batch:
         "TMPDIR": str(folder / "tmp"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    return Batch(folder, env)
+    return Batch(folder, env, folder / "out")
 
 
 def wait_for(what: Callable[[], bool], *, seconds: float = 30.0) -> None:
