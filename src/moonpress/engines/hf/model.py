@@ -107,7 +107,8 @@ class LocalModel:
         facts = self._facts
         if facts is None:
             raise RuntimeError("the model is not loaded")
-        height, width = image.pixels.shape[:2]
+        pixels = image.pixels
+        height, width = pixels.shape[:2]
         width, height = fit(width, height, sampling.zoom)
         picture = width * height // (CELL * CELL)
         left = facts.context - picture - facts.prompt_tokens
@@ -118,7 +119,7 @@ class LocalModel:
                 page=image.number,
                 hint="Lower --dpi",
             )
-        return PageOrder(image.pixels, sampling.zoom, min(left, MOST_OUTPUT))
+        return PageOrder(pixels, sampling.zoom, min(left, MOST_OUTPUT))
 
     async def aclose(self) -> None:
         """End the model's process."""

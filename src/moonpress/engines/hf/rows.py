@@ -1,7 +1,8 @@
 """The reply for one page while its tokens come, one row of a batch.
 
 Owns turning tokens into text: a character may take several tokens, which wait for the last of them.
-Never chooses tokens.
+Special tokens are text too, but for the one that ends the reply, or nobody would see a model that
+writes nothing else. Never chooses tokens.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ _HALF_A_CHARACTER = "\ufffd"
 class Decoder(Protocol):
     """The part of a tokeniser that is needed."""
 
-    def decode(self, ids: list[int], *, skip_special_tokens: bool) -> str:
-        """The text of some tokens."""
+    def decode(self, ids: list[int]) -> str:
+        """The text of some tokens, special ones too."""
         ...
 
 
@@ -57,7 +58,7 @@ class Row:
         cut = self._tokens >= self._most_tokens
         self.done = is_end or cut
         if self._waiting:
-            text = self._decoder.decode(self._waiting, skip_special_tokens=True)
+            text = self._decoder.decode(self._waiting)
             whole = not text.endswith(_HALF_A_CHARACTER) or len(self._waiting) >= _MOST_WAITING
             if whole or self.done:
                 yield self._written(text)
