@@ -188,7 +188,7 @@ class _Flow:
                 documents = [one for one in found if isinstance(one, InputItem)]
                 new = await anyio.to_thread.run_sync(ledger.admit, documents, settings.choices)
                 bad = [one for one in found if isinstance(one, InputProblem)]
-                self._note_problems([*bad, *map(_clash, new.clashes)], problems)
+                self._note_problems([*bad, *map(clash, new.clashes)], problems)
                 meter.documents += len(new.entries)
                 for entry in new.entries:
                     if entry.state in {State.DONE, State.FAILED}:
@@ -258,9 +258,11 @@ class _Flow:
         async with pages, finished:
             async for drawn in pages:
                 page = await self._read_page(drawn)
-                await self._page_out(drawn.job, drawn.position, page, finished)
+                if page is not None:
+                    await self._page_out(drawn.job, drawn.position, page, finished)
 
-    async def _read_page(self, drawn: DrawnPage) -> Page:
+    async def _read_page(self, drawn: DrawnPage) -> Page | None:
+        """The page; ``None`` when it is left to the next run: no engine, and no time to wait."""
         meter = self.run.meter
         for _ in range(_REFUSALS):
             meter.in_flight += 1
@@ -273,7 +275,8 @@ class _Flow:
                 refusal = error
             finally:
                 meter.in_flight -= 1
-            await self.run.patience.until_back(refusal)
+            if not await self.run.patience.until_back(refusal):
+                return None
         return failed_page(drawn.image.number, refusal, drawn.image)
 
     async def _page_out(
@@ -327,7 +330,8 @@ async def _timed_open(run: Run, item: InputItem) -> AsyncIterator[OpenDocument]:
         yield document
 
 
-def _clash(item: InputItem) -> InputProblem:
+def clash(item: InputItem) -> InputProblem:
+    """The problem with a document whose id another has."""
     message = f"another document has its id, {item.id}"
     error = UsageError(message, file=item.name, hint='Give each an "id" of its own')
     return InputProblem(item.name, error)

@@ -74,7 +74,7 @@ async def run_batch(
                 engine=engine,
                 source=source,
                 assembly=assembly,
-                patience=Patience(engine, request.patience),
+                patience=Patience(engine, request.patience, stop),
                 settings=RunSettings(
                     pages=request.reading.pages,
                     choices=request.choices(engine.name),
