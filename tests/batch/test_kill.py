@@ -1,0 +1,116 @@
+"""SIGKILL anywhere: killed runs and their successors leave what an undisturbed run leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.batch.command import Batch, alive_after, batch_in, family, make_inputs
+
+# More of them on a machine that is idle: MOONPRESS_KILLS=200.
+_KILLS = int(os.environ.get("MOONPRESS_KILLS", "8"))
+_SEED = int(os.environ.get("MOONPRESS_KILL_SEED", "20260101"))
+_PAGES = {"a.pdf": 1, "b/x.pdf": 7, "b/y.pdf": 25, "c/x.pdf": 3, "d.pdf": 40, "e.pdf": 2}
+_CAPACITY = 4
+# Pages gather for a quarter of a second before they are noted together; a busy disk adds to that.
+_NOTED_AFTER = 2.0
+_OPTIONS = ("-f", "markdown", "-f", "json", "-f", "html", "--workers", str(_CAPACITY))
+_SCRIPT = {"SCRIPT_DELAY": "0.04", "SCRIPT_FIGURES": "1"}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, plugins: Path) -> dict[str, Any]:
+    """What a run that nothing disturbs leaves."""
+    batch = batch_in(tmp_path_factory.mktemp("undisturbed") / "work", plugins)
+    make_inputs(batch.inputs, _PAGES)
+    assert batch.read(*_OPTIONS, **_SCRIPT).code == 0
+    left = _results(batch)
+    assert sum(path.endswith(".png") for path in left) == sum(_PAGES.values())
+    return left
+
+
+def _results(batch: Batch) -> dict[str, Any]:
+    """Every result by its path: its bytes, without what clocks wrote into it."""
+    found: dict[str, Any] = {}
+    for path in batch.out.rglob("*"):
+        name = str(path.relative_to(batch.out))
+        if path.is_file() and not name.startswith((".moonpress/", "report.")):
+            found[name] = _timeless(path)
+    return found
+
+
+def _timeless(path: Path) -> object:
+    data = path.read_bytes()
+    if path.suffix == ".json":
+        return _without_seconds(json.loads(data))
+    if path.name == "manifest.jsonl":
+        rows = [json.loads(line) for line in data.splitlines()]
+        return [{k: v for k, v in r.items() if k not in {"engine_seconds", "uri"}} for r in rows]
+    return data
+
+
+def _without_seconds(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _without_seconds(one) for key, one in value.items() if key != "seconds"}
+    if isinstance(value, list):
+        return [_without_seconds(one) for one in value]
+    return value
+
+
+@pytest.mark.slow
+def test_sigkill_anywhere(tmp_path: Path, plugins: Path, undisturbed: dict[str, Any]) -> None:
+    """Kills come at random moments; each series goes on over the same folder until all is read."""
+    moments = random.Random(_SEED)
+    kills = series = 0
+    while kills < _KILLS:
+        batch = batch_in(tmp_path / str(series), plugins)
+        killed = _one_series(batch, moments, _KILLS - kills)
+        assert _results(batch) == undisturbed, f"series {series} of seed {_SEED}"
+        kills += killed
+        series += 1
+
+
+def _one_series(batch: Batch, moments: random.Random, most: int) -> int:
+    """Kill and start again until a run gets through; how often it was killed."""
+    texts = make_inputs(batch.inputs, _PAGES)
+    killed_at: list[float] = []
+    try:
+        while len(killed_at) < most:
+            process = batch.start(*_OPTIONS, **_SCRIPT)
+            time.sleep(moments.uniform(0.3, 5.0))
+            if process.poll() is not None:
+                break
+            processes = family(process)
+            killed_at.append(time.time())
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            # Nobody asked them to end, so they must see for themselves that their parent is gone.
+            assert alive_after(processes, 10) == []
+        if batch.running[-1].returncode != 0:
+            assert batch.read(*_OPTIONS, **_SCRIPT).code == 0
+    finally:
+        batch.close()
+    assert batch.texts() == texts
+    assert batch.strays() == []
+    _check_reads(batch, texts.keys(), killed_at)
+    return max(len(killed_at), 1)
+
+
+def _check_reads(batch: Batch, texts: Iterable[str], killed_at: list[float]) -> None:
+    """None is missing, and only what was in flight or just read when a kill came is read twice."""
+    reads = batch.reads()
+    assert set(reads.gave) == set(texts)
+    for text, moments in reads.gave.items():
+        for moment in moments[:-1]:
+            excused = any(0 <= kill - moment < _NOTED_AFTER for kill in killed_at)
+            assert excused, f"{text} was read again, long after it had been read"
+    lost = sum(count - len(reads.gave[text]) for text, count in reads.took.items())
+    assert lost <= _CAPACITY * len(killed_at)
