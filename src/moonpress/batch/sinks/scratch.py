@@ -47,7 +47,7 @@ class Scratch:
         if self._folder is None:
             name = f"{_PREFIX}{_machine()}-{secrets.token_hex(8)}{_SUFFIX}"
             folder = self._parent / name
-            folder.mkdir()
+            folder.mkdir(mode=0o700)
             self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             # Some file systems know no locks; then nobody removes what is left behind.
             _lock(self._lock)
