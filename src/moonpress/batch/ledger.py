@@ -20,6 +20,7 @@ from pathlib import Path
 
 from moonpress.batch.entry import Entry, PageRecord, State, entry_of
 from moonpress.batch.ledger_file import disk_errors, open_for_writing
+from moonpress.batch.results import Result, adopt
 from moonpress.batch.sinks.base import Stored
 from moonpress.batch.spool import encode_page
 from moonpress.document import Page, PageStatus, ProblemCode
@@ -28,6 +29,7 @@ from moonpress.sources.base import SourceInfo
 from moonpress.sources.inputs.address import shown
 from moonpress.sources.inputs.item import InputItem
 
+_SHARD = "shard:"
 _SELECT = "SELECT * FROM documents WHERE id = ?"
 
 
@@ -203,6 +205,33 @@ class Ledger:
                 (State.FAILED, error.code, message, time.time(), key),
             )
 
+    def adopt(self, found: Sequence[Result], key: str | None = None) -> list[Entry]:
+        """Enter what became of documents that another ledger led.
+
+        Args:
+            found: Their results; see `moonpress.batch.results`.
+            key: Name of the shard that is complete with this; see `adopted`.
+
+        Returns:
+            Those that this run has met and that had no end yet.
+        """
+        ended = []
+        with self._transaction() as db:
+            for one in found:
+                before = db.execute(_SELECT, (one["id"],)).fetchone()
+                adopt(db, one)
+                if before is not None and before["run"] == self.run and _is_open(before):
+                    ended.append(entry_of(db.execute(_SELECT, (one["id"],)).fetchone()))
+            if key is not None:
+                db.execute("INSERT OR REPLACE INTO facts VALUES (?, '')", (_SHARD + key,))
+        return ended
+
+    def adopted(self) -> set[str]:
+        """Names of the shards that were adopted as a whole."""
+        with self._transaction() as db:
+            rows = db.execute("SELECT name FROM facts WHERE name GLOB ?", (_SHARD + "*",))
+            return {row["name"].removeprefix(_SHARD) for row in rows}
+
     def superseded(self) -> list[Stored]:
         """Older copies of documents that are stored elsewhere anew, and not yet removed."""
         with self._transaction() as db:
@@ -286,6 +315,10 @@ def _start_anew(db: sqlite3.Connection, key: int, wanted: tuple[object, ...]) ->
         "output_tokens = 0, finished_at = NULL WHERE key = ?",
         (*wanted, State.WAITING, key),
     )
+
+
+def _is_open(row: sqlite3.Row) -> bool:
+    return row["state"] not in {State.DONE, State.FAILED}
 
 
 def _unavailable(page: Page) -> bool:

@@ -5,7 +5,7 @@ Owns reading: pages for the assembler, documents and counts for status and repor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,6 +111,16 @@ def entries(path: Path, *, run: int = 0, state: State | None = None) -> Iterator
         if len(rows) < _PORTION:
             return
         last = rows[-1]["id"]
+
+
+def entries_of(path: Path, ids: Sequence[str], *, run: int = 0) -> list[Entry]:
+    """Documents by id, of those that run number ``run`` or a later one met."""
+    found: list[Entry] = []
+    with open_for_reading(path) as db:
+        for item_id in ids:
+            row = db.execute("SELECT * FROM documents WHERE id = ? AND run >= ?", (item_id, run))
+            found += map(entry_of, row)
+    return found
 
 
 def failed_pages(path: Path, *, run: int, most: int) -> list[FailedPage]:

@@ -65,6 +65,16 @@ Shard = Annotated[
         rich_help_panel=RUN,
     ),
 ]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Read on all machines of a Ray cluster: auto for the one that this machine belongs "
+        "to, HOST:PORT, or ray://HOST:PORT. Needs moonpress[ray].",
+        rich_help_panel=RUN,
+    ),
+]
 LedgerFile = Annotated[
     str | None,
     typer.Option(

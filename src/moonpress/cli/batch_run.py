@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,8 @@ import anyio
 import anyio.to_thread
 
 from moonpress.batch.assembler import SinkSettings
+from moonpress.batch.cluster_meter import ClusterMeter
+from moonpress.batch.cluster_run import ClusterParts, run_on_cluster
 from moonpress.batch.ledger import Ledger
 from moonpress.batch.meter import Meter
 from moonpress.batch.report import RunFacts
@@ -37,12 +39,13 @@ from moonpress.document import Delimiters, RenderOptions
 from moonpress.document.rendering import find_output
 from moonpress.engines.base import Engine
 from moonpress.engines.registry import create_engine
-from moonpress.errors import MoonpressError, root_cause
+from moonpress.errors import MoonpressError, UsageError, root_cause
 from moonpress.outputs.disk import output_errors
 from moonpress.pipeline.convert import DRAWING_SECONDS
 from moonpress.sources.inputs.item import InputProblem
 from moonpress.sources.page_range import check_selection
 
+Read = Callable[[], Awaitable[list[InputProblem]]]
 _AUTO = "auto"
 
 
@@ -63,6 +66,7 @@ class BatchCommand:
     page_anchors: bool
     delimiters: str
     shard: str | None
+    ray: str | None
     ledger: str | None
     engine_wait: float
     price_per_hour: float | None
@@ -83,6 +87,8 @@ def run_command(command: BatchCommand, voice: Voice) -> int:
     for name in command.formats:
         find_output(name)
     part = part_of(command.shard)
+    if part is not None and command.ray is not None:
+        raise UsageError("--shard and --ray exclude each other", hint="Leave one of them out")
     with _scratch() as scratch:
         search = Search(command.inputs, scratch, part, command.limit)
         if command.dry_run:
@@ -121,16 +127,16 @@ class _Command:
 
     def run(self, ledger: Ledger, places: Places) -> int:
         """Run, write manifest and report however that ended, and tell the exit code."""
-        meter, stop, before = Meter(), Stop(), ledger.run
-        choice = self.command.reading
-        engine = create_engine(_engine_name(choice.engine, ledger), choice.options(self.voice))
+        stop, before = Stop(), ledger.run
+        meter = Meter() if self.command.ray is None else ClusterMeter()
         error: MoonpressError | None = None
         problems: list[InputProblem] = []
         try:
-            problems = run_interruptible(
-                partial(self._work, ledger, engine, meter, stop),
-                ask=partial(_ask, stop, self.voice),
-            )
+            with self._reader(ledger, meter, stop) as read:
+                problems = run_interruptible(
+                    partial(self._watched, read, meter, stop),
+                    ask=partial(_ask, stop, self.voice),
+                )
         except (MoonpressError, BaseExceptionGroup) as raised:
             cause = root_cause(raised)
             if not isinstance(cause, MoonpressError):
@@ -139,7 +145,7 @@ class _Command:
         facts = RunFacts(
             ledger=ledger.path,
             number=0 if ledger.run == before else ledger.run,
-            engine=engine.name,
+            engine=ledger.fact(ENGINE_FACT) or "",
             meter=meter,
             problems=problems,
             ended=error.code if error else "stopped" if stop.requested else "complete",
@@ -148,13 +154,29 @@ class _Command:
         )
         return end_run(facts, places, error, self.voice)
 
-    async def _work(
-        self, ledger: Ledger, engine: Engine, meter: Meter, stop: Stop
+    @contextmanager
+    def _reader(self, ledger: Ledger, meter: Meter, stop: Stop) -> Iterator[Read]:
+        """What reads: an engine here, or a cluster."""
+        choice = self.command.reading
+        name = _engine_name(choice.engine, ledger)
+        options = choice.options(self.voice)
+        if self.command.ray is not None and isinstance(meter, ClusterMeter):
+            from moonpress.batch.ray_run import RayCluster, connected, worker_setup
+
+            with connected(self.command.ray):
+                setup = worker_setup(self.request, name, options)
+                say = _quiet if self.voice.quiet else self.voice.say
+                parts = ClusterParts(setup.request, ledger, RayCluster(setup), meter, stop, say)
+                yield partial(run_on_cluster, parts, self.search.items())
+        else:
+            engine = create_engine(name, options)
+            yield partial(self._here, engine, ledger, meter, stop)
+
+    async def _here(
+        self, engine: Engine, ledger: Ledger, meter: Meter, stop: Stop
     ) -> list[InputProblem]:
-        async with aclosing(engine), anyio.create_task_group() as watching:
-            watching.start_soon(watch, meter, stop, self.voice)
-            watching.start_soon(_count, self.search, meter)
-            problems = await run_batch(
+        async with aclosing(engine):
+            return await run_batch(
                 self.request,
                 ledger=ledger,
                 engine=engine,
@@ -163,8 +185,18 @@ class _Command:
                 meter=meter,
                 stop=stop,
             )
+
+    async def _watched(self, read: Read, meter: Meter, stop: Stop) -> list[InputProblem]:
+        async with anyio.create_task_group() as watching:
+            watching.start_soon(watch, meter, stop, self.voice)
+            watching.start_soon(_count, self.search, meter)
+            problems = await read()
             watching.cancel_scope.cancel()
         return problems
+
+
+def _quiet(_line: str) -> None:
+    return
 
 
 def _ask(stop: Stop, voice: Voice, signal_number: int) -> None:

@@ -52,6 +52,8 @@ def _parquet(root: str, formats: Sequence[str], options: RenderOptions) -> Sink:
 SINKS: Final[Mapping[str, Factory]] = MappingProxyType(
     {"folder": _folder, "jsonl": _jsonl, "parquet": _parquet}
 )
+# Sinks whose documents are rows of common files.
+DATASETS: Final = frozenset(SINKS) - {"folder"}
 
 
 def make_sink(kind: str, root: str, formats: Sequence[str], options: RenderOptions) -> Sink:

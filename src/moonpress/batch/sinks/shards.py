@@ -176,7 +176,7 @@ class ShardedSink:
     def _claim(self, ids: Iterable[str]) -> int:
         """A number that no other file has or will get."""
         data = orjson.dumps(list(ids))
-        while not self._store.claim(_list_name(self._next), data):
+        while not self._store.claim(list_name(self._next), data):
             self._next += 1
         self._next += 1
         return self._next - 1
@@ -185,9 +185,9 @@ class ShardedSink:
         """Learn which file has what, put it in order, and find the first free number."""
         names = self._store.names()
         numbers = [int(m[1]) for m in map(_NAME.match, names) if m and self._is_part(m.string)]
-        lists = self._store.read([_list_name(number) for number in numbers])
+        lists = self._store.read([list_name(number) for number in numbers])
         for number in sorted(numbers):
-            self._index.add(number, self._ids(number, lists.get(_list_name(number))))
+            self._index.add(number, self._ids(number, lists.get(list_name(number))))
         self._tidy()
         claimed = [int(m[1]) for m in map(_LIST.fullmatch, names) if m]
         return max((*numbers, *claimed), default=-1) + 1
@@ -199,10 +199,10 @@ class ShardedSink:
 
     def _rewrite(self, number: int, ids: AbstractSet[str]) -> None:
         """Take rows out of a file, and the file away when none is left."""
-        name, list_name = self._name(number), _list_name(number)
+        name, listing = self._name(number), list_name(number)
         if name not in self._store.names():
             return
-        listed = self._ids(number, self._store.read([list_name]).get(list_name))
+        listed = self._ids(number, self._store.read([listing]).get(listing))
         if ids.isdisjoint(listed):
             return
         with self._store.local(name) as old, output_errors(name):
@@ -210,10 +210,10 @@ class ShardedSink:
             left = self._codec.copy_without(old, new, ids)
         if left:
             self._store.publish(new, name)
-            self._store.write(list_name, orjson.dumps(left))
+            self._store.write(listing, orjson.dumps(left))
         else:
             self._store.remove(name)
-            self._store.remove(list_name)
+            self._store.remove(listing)
         self._index.forget(number, ids)
 
     def _ids(self, number: int, listed: bytes | None) -> list[str]:
@@ -268,5 +268,6 @@ def _digest(item_id: str) -> bytes:
     return blake2b(item_id.encode(errors="surrogatepass"), digest_size=8).digest()
 
 
-def _list_name(number: int) -> str:
+def list_name(number: int) -> str:
+    """Name of the hidden list of ids beside the file of ``number``."""
     return f".part-{number:05d}.ids"

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 
 from moonpress.batch.sinks.scratch import Scratch
 from moonpress.errors import MoonpressError, OutputError, UsageError
-from moonpress.outputs.disk import output_errors, sync, temporary_name
+from moonpress.outputs.disk import output_errors, sync, temporary_name, write_new
 
 _REQUESTS_AT_ONCE: Final = 8
 # To make a folder there means to make a bucket, which a slip of the pen must not do.
@@ -45,6 +45,10 @@ class Store(Protocol):
 
     def publish(self, file: Path, name: str) -> None:
         """Put a file of the scratch folder, complete, in the place of ``name``, for good."""
+        ...
+
+    def move(self, name: str, new_name: str) -> None:
+        """Give a file another name; where it has that already, nothing is done."""
         ...
 
     def read(self, names: Sequence[str]) -> Mapping[str, bytes]:
@@ -100,13 +104,20 @@ class LocalStore:
 
     def claim(self, name: str, data: bytes) -> bool:
         """As `Store.claim`."""
-        with output_errors(str(self._root / name)):
+        place = self._root / name
+        with output_errors(str(place)):
+            new = self.scratch.file("")
+            write_new(new, data)
             try:
-                file = (self._root / name).open("xb")
+                # Unlike a file that is made exclusively and then filled, it is never seen empty.
+                os.link(new, place)
             except FileExistsError:
                 return False
-            with file:
-                _fill(file, data)
+            except OSError:
+                # Not all file systems know links.
+                return _made(place, data)
+            finally:
+                new.unlink()
             sync(self._root)
         return True
 
@@ -126,6 +137,15 @@ class LocalStore:
             sync(file)
             file.replace(place)
             sync(place.parent)
+
+    def move(self, name: str, new_name: str) -> None:
+        """As `Store.move`."""
+        with output_errors(str(self._root / new_name)):
+            try:
+                (self._root / name).replace(self._root / new_name)
+            except FileNotFoundError:
+                return
+            sync(self._root)
 
     def read(self, names: Sequence[str]) -> Mapping[str, bytes]:
         """As `Store.read`."""
@@ -196,6 +216,15 @@ class RemoteStore:
             self._make_folder(name)
             self._fs.put_file(str(file), self._path(name))
         file.unlink(missing_ok=True)
+
+    def move(self, name: str, new_name: str) -> None:
+        """As `Store.move`."""
+        with self._errors(new_name):
+            try:
+                self._fs.cp_file(self._path(name), self._path(new_name))
+                self._fs.rm_file(self._path(name))
+            except FileNotFoundError:
+                return
 
     def read(self, names: Sequence[str]) -> Mapping[str, bytes]:
         """As `Store.read`."""
@@ -281,6 +310,16 @@ def make_folder(folder: Path) -> None:
     make_folder(folder.parent)
     folder.mkdir(exist_ok=True)
     sync(folder.parent)
+
+
+def _made(path: Path, data: bytes) -> bool:
+    """Make a file, if there is none."""
+    try:
+        write_new(path, data)
+    except FileExistsError:
+        return False
+    sync(path.parent)
+    return True
 
 
 def _fill(file: Any, data: bytes) -> None:
