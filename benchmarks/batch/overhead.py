@@ -80,17 +80,17 @@ async def _measure(folder: Path, pages: int) -> dict[str, float]:
     sink = SinkSettings("folder", str(folder / "out"), ("markdown", "json"), RenderOptions())
     assembly = Assembly(ledger, sink, "fake")
     engine = FakeEngine(capacity=_CAPACITY, delay=_SECONDS)
-    meter = Meter()
+    meter, stop = Meter(), Stop()
     request = RenderRequest(dpi=192, max_pixels=8_000_000)
     run = Run(
         ledger=ledger,
         engine=engine,
         source=_Source(),
         assembly=assembly,
-        patience=Patience(engine, 1.0),
+        patience=Patience(engine, 1.0, stop),
         settings=RunSettings(None, "x", request, figures=False),
         meter=meter,
-        stop=Stop(),
+        stop=stop,
     )
     began, cpu = time.perf_counter(), cpu_seconds()
     await run.read_all(iter(list(_items(pages // _PAGES_A_DOCUMENT))))
