@@ -48,7 +48,7 @@ _CALLS_AT_ONCE: Final = 8
 _CPU: Final = "CPU"
 
 
-class Actor:
+class MoonpressWorker:
     """The worker, as Ray runs it: an object in a process of its own, with an event loop."""
 
     def __init__(self, setup: WorkerSetup) -> None:
@@ -170,7 +170,7 @@ class RayCluster:
         self._nodes.add(node["NodeID"])
         self._hired += 1
         resources = node["Resources"]
-        actor = ray.remote(Actor).options(
+        actor = ray.remote(MoonpressWorker).options(
             num_cpus=min(1, resources[_CPU]),
             # Ray hides the devices that are not asked for.
             num_gpus=0 if self._setup.options.server.urls else resources.get("GPU", 0),

@@ -31,6 +31,7 @@ from moonpress.batch.request import BatchRequest
 from moonpress.batch.results import Result, results
 from moonpress.batch.shards import Shard
 from moonpress.batch.sinks.factory import DATASETS
+from moonpress.batch.sinks.scratch import Scratch
 from moonpress.batch.sinks.store import is_remote
 from moonpress.batch.start import run_batch
 from moonpress.batch.stop import Stop
@@ -117,7 +118,7 @@ class ShardWork:
     engine: Engine
     opener: Opener
     commits: Commits
-    scratch: Path
+    scratch: Scratch
     meter: Meter = field(default_factory=Meter)
     stop: Stop = field(default_factory=Stop)
     _running: dict[str, tuple[Path, int]] = field(default_factory=dict)
@@ -140,8 +141,8 @@ class ShardWork:
         except BaseException:
             await engine.aclose()
             raise
-        scratch = Path(tempfile.mkdtemp(prefix="moonpress-"))
-        opener = Opener(LocalCopies(scratch, Limits()))
+        scratch = Scratch(Path(tempfile.gettempdir()))
+        opener = Opener(LocalCopies(scratch.folder, Limits()))
         return cls(setup, GatedEngine(engine), opener, commits, scratch)
 
     @property
@@ -234,7 +235,7 @@ class ShardWork:
         async with aclosing(self.engine):
             await anyio.to_thread.run_sync(self.commits.close)
             self.opener.close()
-            shutil.rmtree(self.scratch, ignore_errors=True)
+            self.scratch.close()
 
 
 def _check(setup: WorkerSetup) -> None:

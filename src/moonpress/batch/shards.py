@@ -15,7 +15,7 @@ from typing import Final
 from moonpress.sources.inputs.item import InputItem, InputProblem
 
 # Few documents shall be spread over all machines, of many a group shall outweigh its start.
-_FIRST: Final = 4
+_FIRST: Final = 8
 _LAST: Final = 128
 _GROWTH: Final = 16
 _BYTES: Final = 2 << 30
