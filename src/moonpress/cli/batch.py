@@ -80,6 +80,7 @@ def chandra_batch(
     _version: o.Version = False,
 ) -> None:
     """Read many PDFs and pictures; what is read already is not read again."""
+    given = dict(locals())
     if pages is not None and page_range is not None:
         raise typer.BadParameter("it is another name of --pages", param_hint="--page-range")
     voice = Voice(quiet=quiet, verbose=verbose, json_logs=json_logs)
@@ -107,22 +108,7 @@ def chandra_batch(
             engine_wait=engine_wait,
             price_per_hour=price_per_hour,
             dry_run=dry_run,
-            reading=EngineChoice(
-                engine=engine,
-                fast=fast,
-                ocr=ocr,
-                languages=o.split_names(languages),
-                workers=workers,
-                batch_size=batch_size,
-                page_timeout=page_timeout,
-                urls=o.split_names(url),
-                api_key=api_key,
-                model=model,
-                ca_file=ca_file,
-                headers=tuple(header or ()),
-                image_format=image_format,
-                confidence=not no_confidence,
-            ),
+            reading=EngineChoice.from_options(given),
         )
         return batch_run.run_command(command, voice)
 

@@ -6,17 +6,16 @@ Owns the command line. What measuring needs is imported after parsing, so that `
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
 import typer
 
+from moonpress.cli import bench_options as b
 from moonpress.cli import options as o
 from moonpress.cli.errors import USAGE, run_at_edge
 from moonpress.cli.help import GroupedCommand
 from moonpress.cli.voice import Voice, write_line
 
 PROGRAM = "chandra-bench"
-LOAD = "Load"
 _EPILOG = """\
 Examples:
 
@@ -33,74 +32,21 @@ load_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 @load_app.command(cls=GroupedCommand, epilog=_EPILOG)
 def load(
-    inputs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="INPUT...", help="PDFs, pictures or folders of them.", show_default=False
-        ),
-    ],
+    inputs: b.Inputs,
     *,
-    url: Annotated[
-        str, typer.Option("--url", metavar="URL", help="The server.", rich_help_panel=o.SERVER)
-    ] = "http://localhost:8000/v1",
-    versus: Annotated[
-        str | None,
-        typer.Option(
-            "--versus",
-            metavar="URL",
-            help="A second server, sent the same pages afterwards.",
-            rich_help_panel=o.SERVER,
-        ),
-    ] = None,
+    url: b.Url = "http://localhost:8000/v1",
+    versus: b.Versus = None,
     api_key: o.ApiKey = None,
     model: o.Model = None,
-    pages: Annotated[
-        int,
-        typer.Option("--pages", metavar="COUNT", min=1, help="To send.", rich_help_panel=LOAD),
-    ] = 512,
-    clients: Annotated[
-        int,
-        typer.Option(
-            "--clients", metavar="COUNT", min=1, help="Pages in flight.", rich_help_panel=LOAD
-        ),
-    ] = 64,
-    mean_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--mean-tokens",
-            metavar="COUNT",
-            min=1,
-            help="Force replies of this mean length, log-normal, the same for every server.",
-            rich_help_panel=LOAD,
-        ),
-    ] = None,
+    pages: b.PageCount = 512,
+    clients: b.Clients = 64,
+    mean_tokens: b.MeanTokens = None,
     dpi: o.Dpi = None,
     image_format: o.ImageFormat = None,
     no_confidence: o.NoConfidence = False,
-    prepared: Annotated[
-        int,
-        typer.Option(
-            "--prepared",
-            metavar="COUNT",
-            min=0,
-            help="Encode so many pictures before the clock starts.",
-            rich_help_panel=LOAD,
-        ),
-    ] = 0,
-    name: Annotated[
-        str,
-        typer.Option("--name", metavar="TEXT", help="Of this load.", rich_help_panel=o.OUTPUT),
-    ] = "load",
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FOLDER",
-            help="Also write NAME.json and NAME.html there.",
-            rich_help_panel=o.OUTPUT,
-        ),
-    ] = None,
+    prepared: b.Prepared = 0,
+    name: b.Name = "load",
+    output: b.Output = None,
     quiet: o.QuietFlag = False,
     _version: o.Version = False,
 ) -> None:

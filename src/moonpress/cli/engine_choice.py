@@ -6,8 +6,11 @@ starts an engine.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from moonpress.cli.options import split_names
 from moonpress.cli.voice import Voice
 from moonpress.engines.registry import EngineOptions
 from moonpress.settings import server_options
@@ -31,6 +34,19 @@ class EngineChoice:
     headers: tuple[str, ...]
     image_format: str | None
     confidence: bool
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> EngineChoice:
+        """From the values of a command's options, by the names of its parameters."""
+        same = ("engine", "fast", "ocr", "workers", "batch_size", "page_timeout", "api_key")
+        more = ("model", "ca_file", "image_format")
+        return cls(
+            **{name: given[name] for name in (*same, *more)},
+            languages=split_names(given["languages"]),
+            urls=split_names(given["url"]),
+            headers=tuple(given["header"] or ()),
+            confidence=not given["no_confidence"],
+        )
 
     def options(self, voice: Voice) -> EngineOptions:
         """What the engine's factory is given; what ``auto`` chooses is told to a person."""

@@ -66,6 +66,7 @@ def chandra_pdf(
     _version: o.Version = False,
 ) -> None:
     """Read a PDF or a picture into Markdown, HTML, JSON or plain text."""
+    given = dict(locals())
     voice = Voice(quiet=quiet, verbose=verbose, json_logs=json_logs)
 
     def work() -> int:
@@ -83,22 +84,7 @@ def chandra_pdf(
             headers_footers=headers_footers,
             page_anchors=page_anchors,
             delimiters=delimiters,
-            reading=EngineChoice(
-                engine=engine,
-                fast=fast,
-                ocr=ocr,
-                languages=o.split_names(languages),
-                workers=workers,
-                batch_size=batch_size,
-                page_timeout=page_timeout,
-                urls=o.split_names(url),
-                api_key=api_key,
-                model=model,
-                ca_file=ca_file,
-                headers=tuple(header or ()),
-                image_format=image_format,
-                confidence=not no_confidence,
-            ),
+            reading=EngineChoice.from_options(given),
         )
         return run.read_to_files(request, voice)
 
