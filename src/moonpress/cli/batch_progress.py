@@ -15,6 +15,7 @@ from moonpress.cli.voice import Voice
 from moonpress.document import PageStatus
 
 _BAR_SECONDS = 0.25
+_BAR_WIDTH = 16
 _LINE_SECONDS = 30.0
 
 
@@ -35,7 +36,7 @@ def summary(meter: Meter) -> str:
         documents = counted(finished, "document")
     else:
         documents = f"{finished:,} of {counted(meter.total, 'document')}"
-    parts = [documents, counted(meter.pages, "page"), *_rates(meter)]
+    parts = [documents, counted(meter.pages, "page")]
     failures = meter.by_status.get(PageStatus.FAILED, 0)
     if failures:
         parts.append(f"{counted(failures, 'page')} failed")
@@ -44,7 +45,8 @@ def summary(meter: Meter) -> str:
     left = seconds_left(meter)
     if left is not None:
         parts.append(f"ETA {duration(left)}")
-    return ", ".join(parts)
+    # Rates come last: a narrow terminal shows the beginning.
+    return ", ".join([*parts, *_rates(meter)])
 
 
 def counted(number: int, thing: str) -> str:
@@ -90,15 +92,21 @@ async def _lines(meter: Meter, voice: Voice) -> None:
         voice.say(summary(meter))
 
 
+def _cut(text: str, room: int) -> str:
+    """``text``, its end left out where it is longer than ``room``."""
+    return text if len(text) <= room else f"{text[: max(room - 1, 0)]}…"
+
+
 async def _bar(meter: Meter, stop: Stop) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
+    console = Console(file=sys.stderr)
     progress = Progress(
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=_BAR_WIDTH),
         TextColumn("{task.fields[note]}"),
-        console=Console(file=sys.stderr),
+        console=console,
         transient=True,
         auto_refresh=False,
     )
@@ -106,12 +114,14 @@ async def _bar(meter: Meter, stop: Stop) -> None:
         task = progress.add_task("Reading", total=None, note="")
         while True:
             finished = meter.kept + meter.done + meter.failed
+            doing = "Finishing what is in flight" if stop.requested else "Reading"
+            room = console.width - _BAR_WIDTH - len(doing) - 3
             progress.update(
                 task,
                 total=meter.total,
                 completed=finished,
-                note=summary(meter),
-                description="Finishing what is in flight" if stop.requested else "Reading",
+                note=_cut(summary(meter), room),
+                description=doing,
             )
             progress.refresh()
             await anyio.sleep(_BAR_SECONDS)
