@@ -23,13 +23,13 @@ HELLO = Path(__file__).resolve().parents[1] / "data" / "hello.pdf"
 
 
 @contextmanager
-def served(server: ScriptedServer) -> Iterator[str]:
+def served(server: ScriptedServer, port: int = 0) -> Iterator[str]:
     """The server in a loop and thread of its own, while a command runs."""
     loop = asyncio.new_event_loop()
     ready, done = threading.Event(), asyncio.Event()
 
     async def serve() -> None:
-        async with running(server):
+        async with running(server, port):
             ready.set()
             await done.wait()
 

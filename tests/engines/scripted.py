@@ -140,15 +140,15 @@ class ScriptedServer:
 
 
 @asynccontextmanager
-async def running(server: ScriptedServer) -> AsyncIterator[ScriptedServer]:
-    """Serve on a free port."""
+async def running(server: ScriptedServer, port: int = 0) -> AsyncIterator[ScriptedServer]:
+    """Serve on ``port``, or on a free one."""
     app = web.Application(client_max_size=64 << 20)
     app.router.add_post("/v1/chat/completions", server.on_chat)
     app.router.add_get("/v1/models", server.on_models)
     app.router.add_get("/health", server.on_health)
     runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", port)
     await site.start()
     port = runner.addresses[0][1]
     server.url = f"http://127.0.0.1:{port}/v1"
