@@ -69,6 +69,49 @@ def find_ledger(run: Path) -> Path:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class RunLedgers:
+    """The ledgers of a run.
+
+    Attributes:
+        paths: One, or those of the parts that have begun.
+        parts: Into how many parts the documents were divided; 1 for a run that was not.
+    """
+
+    paths: tuple[Path, ...]
+    parts: int = 1
+
+
+def find_ledgers(run: Path) -> RunLedgers:
+    """The ledgers that ``run`` means: as `find_ledger`, or those of all its parts.
+
+    Where one place has runs that were divided in different ways, the one that wrote last counts.
+
+    Raises:
+        InputMissing: there is none.
+    """
+    wholes: dict[int, list[Path]] = {}
+    for folder in (run, run / LEDGER_FOLDER):
+        for path in folder.glob(f"part-*-of-*/{LEDGER_NAME}"):
+            count = path.parent.name.rpartition("-")[2]
+            if count.isdecimal():
+                wholes.setdefault(int(count), []).append(path)
+    try:
+        alone = [find_ledger(run)]
+    except InputMissing:
+        if not wholes:
+            raise
+    else:
+        wholes[1] = [*wholes.get(1, ()), *alone]
+    parts = max(wholes, key=lambda count: max(map(_written, wholes[count])))
+    return RunLedgers(tuple(sorted(wholes[parts])), parts)
+
+
+def _written(path: Path) -> float:
+    """When a ledger was written last; what is new waits in a file beside it."""
+    return max(one.stat().st_mtime for one in path.parent.glob(f"{path.name}*"))
+
+
 def last_run(path: Path) -> int:
     """Number of the run that wrote last, from 1."""
     with open_for_reading(path) as db:
