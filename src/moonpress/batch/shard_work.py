@@ -159,7 +159,8 @@ class ShardWork:
             known: Results of its other documents, to be kept with these.
         """
         folder = await anyio.to_thread.run_sync(_folder, self.setup.name, shard.key)
-        ledger, folder = await anyio.to_thread.run_sync(_open_ledger, folder, lease)
+        with anyio.CancelScope(shield=True):
+            ledger, folder = await anyio.to_thread.run_sync(_open_ledger, folder, lease)
         dataset = self.setup.request.sink.kind in DATASETS
         error = None
         try:
@@ -176,7 +177,8 @@ class ShardWork:
         finally:
             self._running.pop(shard.key, None)
             self._told = {one for one in self._told if one[0] != shard.key}
-            await anyio.to_thread.run_sync(ledger.close)
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(ledger.close)
         if outcome.complete:
             await anyio.to_thread.run_sync(partial(shutil.rmtree, folder, ignore_errors=True))
         return outcome
