@@ -6,6 +6,7 @@ ledger, the pages that the scripted engine took. Never imports what it runs.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from zstandard import ZstdDecompressor
 
 from tests.cli.command import Result, clean_environment
 from tests.conftest import CHECKOUT
@@ -138,6 +140,14 @@ class Batch:
         """The pages of a document as its JSON output has them."""
         path = self.out / item_id / f"{Path(item_id).stem}.json"
         found: list[dict[str, Any]] = json.loads(path.read_bytes())["pages"]
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of a dataset of JSON lines."""
+        found: list[dict[str, Any]] = []
+        for path in sorted(self.out.glob("*.jsonl.zst")):
+            data = ZstdDecompressor().stream_reader(io.BytesIO(path.read_bytes())).read()
+            found += map(json.loads, data.splitlines())
         return found
 
     def texts(self) -> Counter[str]:

@@ -122,6 +122,25 @@ def test_assembler_killed_in_mid_write(batch: Batch) -> None:
     assert batch.strays() == []
 
 
+def test_assembler_killed_with_documents_that_are_not_stored_yet(batch: Batch) -> None:
+    """The rows that it had gathered are gone with it; the run itself makes them anew."""
+    names = {f"{index}.pdf": 4 for index in range(12)}
+    make_inputs(batch.inputs, names)
+    process = batch.start("--sink", "jsonl", SCRIPT_DELAY="0.1")
+    wait_for(lambda: len(batch.reads().gave) > 24)
+    assembler = _assembler(process)
+    assert assembler is not None
+    assembler.kill()
+
+    result = batch.finish(process)
+
+    assert result.code == 0, result.err
+    rows = batch.rows()
+    assert Counter(row["id"] for row in rows) == Counter(list(names))
+    assert max(batch.reads().took.values()) == 1
+    assert batch.strays() == []
+
+
 def test_a_document_that_cannot_be_assembled_keeps_its_pages(batch: Batch) -> None:
     """What was paid for is not thrown away because the last step fails."""
     texts = make_inputs(batch.inputs, {"one.pdf": 3, "two.pdf": 3})
