@@ -86,6 +86,7 @@ def test_nothing_readable_is_exit_code_4(batch: Batch) -> None:
     result = batch.read()
     assert result.code == 4
     assert batch.manifest()["broken.pdf"]["status"] == "failed"
+    assert result.err.splitlines()[-1] == "Report: out/report.html"
 
 
 def test_an_engine_that_is_not_there_is_exit_code_5(batch: Batch) -> None:

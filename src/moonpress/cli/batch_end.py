@@ -120,4 +120,6 @@ def _tell_end(facts: RunFacts, report: dict[str, Any], places: Places, voice: Vo
         voice.say(f"{report['cost']['per_1000_pages']:.2f} for 1,000 pages")
     if facts.ended != "complete":
         voice.say("Not finished: the same command goes on from here")
-    voice.say(f"Wrote {places.root}; report: {places.reports / REPORT_PAGE_NAME}")
+    page = places.reports / REPORT_PAGE_NAME
+    wrote = bool(report["documents"]["done"])
+    voice.say(f"Wrote {places.root}; report: {page}" if wrote else f"Report: {page}")
