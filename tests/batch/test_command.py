@@ -147,6 +147,19 @@ def test_the_default_output_is_told(batch: Batch) -> None:
     assert (batch.folder / "in-read" / "one.pdf" / "one.md").is_file()
 
 
+def test_another_file_under_the_same_id_is_told(batch: Batch) -> None:
+    make_inputs(batch.inputs, {"a/x.pdf": 1, "b/x.pdf": 2})
+    assert batch("in/a/x.pdf", "-o", "out").code == 0
+    result = batch("in/b/x.pdf", "-o", "out")
+    assert result.code == 0
+    line = result.err.splitlines()[0]
+    assert line.startswith("warning: 1 document took the place of others that had the same ids")
+    assert line.endswith("such as x.pdf, before in/a/x.pdf")
+    assert batch.report()["replaced"] == [{"id": "x.pdf", "before": "in/a/x.pdf"}]
+    (batch.inputs / "b" / "x.pdf").write_bytes(labelled_pdf("changed", 1))
+    assert "warning" not in batch("in/b/x.pdf", "-o", "out").err
+
+
 def test_limit_takes_the_first_documents(batch: Batch) -> None:
     make_inputs(batch.inputs, {"a.pdf": 1, "b.pdf": 1, "c.pdf": 1})
     assert batch.read("--limit", "2").code == 0

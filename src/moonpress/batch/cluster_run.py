@@ -331,6 +331,7 @@ class ClusterRun:
             meter.problems += 1
             if len(problems) < _PROBLEMS_KEPT:
                 problems.append(one)
+        meter.note_replaced(new.replaced)
         meter.documents += len(new.entries)
         left = [one.item for one in new.entries if one.state not in {State.DONE, State.FAILED}]
         meter.kept += len(new.entries) - len(left)

@@ -40,10 +40,13 @@ class Admitted:
     Attributes:
         entries: Those that this run meets for the first time.
         clashes: Those whose id another document of this run has.
+        replaced: Names by id of documents of earlier runs that lay elsewhere and were others: what
+            is stored of them makes room.
     """
 
     entries: list[Entry]
     clashes: list[InputItem]
+    replaced: dict[str, str]
 
 
 class Ledger:
@@ -97,7 +100,7 @@ class Ledger:
             items: As they were found.
             choices: Digest of everything that the outputs depend on, beside the documents.
         """
-        admitted = Admitted([], [])
+        admitted = Admitted([], [], {})
         with self._transaction() as db:
             for item in items:
                 # Without its secrets, such as the signature in an address.
@@ -120,6 +123,8 @@ class Ledger:
                         (uri, item.name, self.run, item.id),
                     )
                 else:
+                    if row["uri"] != uri and row["version"] != item.version and row["location"]:
+                        admitted.replaced[item.id] = row["name"]
                     _start_anew(db, row["key"], wanted)
                 row = db.execute(_SELECT, (item.id,)).fetchone()
                 admitted.entries.append(entry_of(row, item))

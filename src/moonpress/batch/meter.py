@@ -6,17 +6,20 @@ Owns counting. Never prints and never decides. All memory is bounded, whatever t
 from __future__ import annotations
 
 import heapq
+import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from moonpress.batch.entry import Entry
 from moonpress.batch.machine import CoreTime, core_time
 from moonpress.document import Page, PageStatus
+from moonpress.telemetry import event
 
 _SLOWEST = 20
 _POINTS = 600
+_REPLACED_KEPT = 1000
 
 
 @dataclass(slots=True)
@@ -58,6 +61,7 @@ class Meter:
         done: Stored by this run.
         failed: Failed as a whole in this run.
         problems: Among the inputs, that could not even become a document.
+        replaced: Names by id of other documents that had these ids in earlier runs; a thousand.
         selected: Pages of the documents opened so far.
         pages: Came out in this run.
         by_status: Of these, by how they ended.
@@ -80,6 +84,7 @@ class Meter:
     done: int = 0
     failed: int = 0
     problems: int = 0
+    replaced: dict[str, str] = field(default_factory=dict)
     selected: int = 0
     pages: int = 0
     by_status: dict[PageStatus, int] = field(default_factory=dict)
@@ -108,6 +113,13 @@ class Meter:
         if self.cores_at_start is None or now is None:
             return None
         return self.cores_at_start.share_until(now)
+
+    def note_replaced(self, names: Mapping[str, str]) -> None:
+        """Documents take the place of others that an earlier run stored under the same ids."""
+        for item_id, name in names.items():
+            event("document_replaced", level=logging.WARNING, document=item_id, before=name)
+            if len(self.replaced) < _REPLACED_KEPT:
+                self.replaced[item_id] = name
 
     def page_out(self, page: Page) -> None:
         """A page came out."""

@@ -82,6 +82,7 @@ def report_of(facts: RunFacts) -> dict[str, Any]:
         "slowest": [_brief(entry) for entry in meter.slowest],
         "failed_documents": _failed_documents(facts),
         "failed_pages": _failed_pages(facts),
+        "replaced": [{"id": key, "before": name} for key, name in meter.replaced.items()],
         "input_problems": [{"input": one.name, "error": str(one.error)} for one in facts.problems],
         "curve": [[round(at, 1), pages] for at, pages in (*meter.curve, (seconds, meter.pages))],
     }

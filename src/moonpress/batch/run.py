@@ -189,6 +189,7 @@ class _Flow:
                 new = await anyio.to_thread.run_sync(ledger.admit, documents, settings.choices)
                 bad = [one for one in found if isinstance(one, InputProblem)]
                 self._note_problems([*bad, *map(clash, new.clashes)], problems)
+                meter.note_replaced(new.replaced)
                 meter.documents += len(new.entries)
                 for entry in new.entries:
                     if entry.state in {State.DONE, State.FAILED}:

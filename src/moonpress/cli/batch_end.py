@@ -15,7 +15,7 @@ from moonpress.batch.manifest import MANIFEST_NAME, write_manifest
 from moonpress.batch.report import REPORT_NAME, RunFacts, report_of
 from moonpress.batch.report_page import REPORT_PAGE_NAME, report_page
 from moonpress.cli.batch_places import Places
-from moonpress.cli.batch_progress import duration, summary
+from moonpress.cli.batch_progress import counted, duration, summary
 from moonpress.cli.errors import BY_SIGNAL, NOTHING_READ, SOME_PAGES_FAILED, describe
 from moonpress.cli.voice import Voice, printable
 from moonpress.errors import InputMissing, MoonpressError
@@ -90,6 +90,13 @@ def _tell_failures(facts: RunFacts, report: dict[str, Any], voice: Voice) -> Non
         reason = one["problems"][-1] if one["problems"] else {"message": "?", "code": "unknown"}
         where = f"{printable(one['id'])}, page {one['page']}"
         lines.append(f"error: {where}: {reason['message']} [{reason['code']}]")
+    if facts.meter.replaced:
+        item_id, before = next(iter(facts.meter.replaced.items()))
+        count = counted(len(facts.meter.replaced), "document")
+        lines.append(
+            f"warning: {count} took the place of others that had the same ids in an earlier run, "
+            f"such as {printable(item_id)}, before {printable(before)}"
+        )
     for line in lines:
         voice.say(line)
     listed = ("input_problems", "failed_documents", "failed_pages")
