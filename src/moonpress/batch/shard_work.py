@@ -27,13 +27,14 @@ from moonpress.batch.gated_engine import GatedEngine
 from moonpress.batch.leases import Lease
 from moonpress.batch.ledger import Ledger
 from moonpress.batch.meter import Meter
+from moonpress.batch.page_source import RenderedPages
 from moonpress.batch.request import BatchRequest
 from moonpress.batch.results import Result, results
 from moonpress.batch.shards import Shard
 from moonpress.batch.sinks.factory import DATASETS
 from moonpress.batch.sinks.scratch import Scratch
 from moonpress.batch.sinks.store import is_remote
-from moonpress.batch.start import run_batch
+from moonpress.batch.start import page_source, run_batch
 from moonpress.batch.stop import Stop
 from moonpress.engines.base import Engine, prepare
 from moonpress.engines.registry import EngineOptions, create_engine
@@ -121,6 +122,7 @@ class ShardWork:
     scratch: Scratch
     meter: Meter = field(default_factory=Meter)
     stop: Stop = field(default_factory=Stop)
+    _source: RenderedPages | None = None
     _running: dict[str, tuple[Path, int]] = field(default_factory=dict)
     _told: set[tuple[str, str]] = field(default_factory=set)
 
@@ -190,6 +192,8 @@ class ShardWork:
         else:
             # Documents of a dataset are stored with the shard; others are told of at once.
             self._running[shard.key] = (ledger.path, ledger.run + 1)
+        if self._source is None:
+            self._source = page_source(request, self.engine, self.opener)
         await run_batch(
             request,
             ledger=ledger,
@@ -198,6 +202,7 @@ class ShardWork:
             items=iter(shard.items),
             meter=self.meter,
             stop=self.stop,
+            source=self._source,
         )
 
     def _end(
@@ -235,6 +240,8 @@ class ShardWork:
     async def aclose(self) -> None:
         """End the engine and remove what is temporary."""
         async with aclosing(self.engine):
+            if self._source is not None:
+                await self._source.aclose()
             await anyio.to_thread.run_sync(self.commits.close)
             self.opener.close()
             self.scratch.close()

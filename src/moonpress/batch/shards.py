@@ -17,7 +17,7 @@ from moonpress.sources.inputs.item import InputItem, InputProblem
 # Few documents shall be spread over all machines, of many a group shall outweigh its start.
 _FIRST: Final = 8
 _LAST: Final = 128
-_GROWTH: Final = 16
+_GROWTH: Final = 8
 _BYTES: Final = 2 << 30
 
 

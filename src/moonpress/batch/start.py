@@ -39,6 +39,7 @@ async def run_batch(
     items: Iterator[InputItem | InputProblem],
     meter: Meter,
     stop: Stop,
+    source: PageSource | None = None,
 ) -> list[InputProblem]:
     """Read everything that the ledger does not have yet.
 
@@ -50,6 +51,7 @@ async def run_batch(
         items: What was found.
         meter: Counts what happens.
         stop: To end the run early.
+        source: Where pages are drawn, when several runs share that; it is not closed.
 
     Returns:
         What was found and could not even become a document; a thousand at most.
@@ -68,11 +70,11 @@ async def run_batch(
     )
     assembly = Assembly(ledger, request.sink, engine.name)
     try:
-        async with _rendering(request, engine, opener) as source:
+        async with _rendering(request, engine, opener, source) as pages:
             run = Run(
                 ledger=ledger,
                 engine=engine,
-                source=source,
+                source=pages,
                 assembly=assembly,
                 patience=Patience(engine, request.patience, stop),
                 settings=RunSettings(
@@ -94,19 +96,27 @@ async def run_batch(
 
 @asynccontextmanager
 async def _rendering(
-    request: BatchRequest, engine: Engine, opener: Opener
+    request: BatchRequest, engine: Engine, opener: Opener, shared: PageSource | None
 ) -> AsyncIterator[PageSource]:
-    source = RenderedPages(
-        places=render_places(engine.capacity),
-        limits=RenderLimits(page_timeout=request.page_timeout),
-        opener=opener,
-        password=request.password,
-    )
+    if shared is not None:
+        yield shared
+        return
+    source = page_source(request, engine, opener)
     try:
         yield source
     finally:
         with anyio.CancelScope(shield=True):
             await source.aclose()
+
+
+def page_source(request: BatchRequest, engine: Engine, opener: Opener) -> RenderedPages:
+    """Where a run draws its pages."""
+    return RenderedPages(
+        places=render_places(engine.capacity),
+        limits=RenderLimits(page_timeout=request.page_timeout),
+        opener=opener,
+        password=request.password,
+    )
 
 
 def render_places(capacity: int) -> int:
