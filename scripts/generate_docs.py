@@ -17,7 +17,7 @@ from typing import Any
 
 import typer
 
-from moonpress.cli import batch, bench, pdf
+from moonpress.cli import batch, bench, pdf, serve
 from moonpress.cli.help import group_of
 from moonpress.errors import MoonpressError
 from moonpress.outputs.json import json_schema
@@ -29,6 +29,7 @@ _COMMANDS = {
     batch.PROGRAM: batch.run_app,
     f"{batch.PROGRAM} status": batch.status_app,
     f"{batch.PROGRAM} retry": batch.retry_app,
+    serve.PROGRAM: serve.app,
     f"{bench.PROGRAM} load": bench.load_app,
 }
 # Typer's own options, which every command has.

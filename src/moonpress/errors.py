@@ -8,6 +8,7 @@ of the package.
     ├── UsageError                 the caller asked for something that makes no sense      exit 2
     │   ├── PageRangeError         --pages that cannot be read, or page 99 of 3
     │   ├── UnknownName            no such engine, format or option value
+    │   ├── KeyRefused             the service wants a key, and not this one
     │   └── OutputUnwritable       the place to write to cannot be written
     ├── InputError                 the file itself                                        exit 4
     │   ├── InputMissing           no such file
@@ -118,6 +119,14 @@ class UnknownName(UsageError):
     """No engine, output format or option value has this name."""
 
     code = "unknown-name"
+
+
+class KeyRefused(UsageError):
+    """The service wants a key, and there is none or one that it does not know."""
+
+    code = "key-refused"
+    default_hint = "Send Authorization: Bearer KEY"
+    http_status = 401
 
 
 class OutputUnwritable(UsageError):

@@ -28,7 +28,13 @@ from moonpress.errors import (
 from moonpress.pipeline.finish import finish_document
 from moonpress.pipeline.page_request import request_for
 from moonpress.pipeline.read_page import FigureSink, failed_page, read_page
-from moonpress.pipeline.render import RenderedDocument, RenderLimits, open_rendered
+from moonpress.pipeline.render import (
+    RenderedDocument,
+    RenderLimits,
+    RenderPool,
+    open_in_pool,
+    open_rendered,
+)
 from moonpress.sources.base import RenderRequest
 from moonpress.sources.page_range import select_pages
 
@@ -85,6 +91,7 @@ async def convert_document(
     settings: ConvertSettings,
     observer: Observer,
     crops: FigureSink | None,
+    pool: RenderPool | None = None,
 ) -> Document:
     """Read one document.
 
@@ -97,16 +104,20 @@ async def convert_document(
         settings: The caller's choices.
         observer: Told of every page.
         crops: Where figures go; ``None`` to keep none.
+        pool: Render workers that stay for the next document; ``None`` starts one for this alone.
+            The pool's limits hold then, in place of ``settings.page_timeout``.
 
     Raises:
         InputError: the file cannot be opened at all.
         PageRangeError: the selection names pages that the document lacks.
         EngineUnavailable: the engine says before the first page that it cannot read.
     """
-    limits = RenderLimits(page_timeout=settings.page_timeout)
-    async with open_rendered(
-        source, name=name, password=settings.password, limits=limits
-    ) as rendered:
+    if pool is None:
+        limits = RenderLimits(page_timeout=settings.page_timeout)
+        opened = open_rendered(source, name=name, password=settings.password, limits=limits)
+    else:
+        opened = open_in_pool(pool, source, name=name, password=settings.password)
+    async with opened as rendered:
         info = rendered.info
         numbers = select_pages(settings.pages, info.page_count)
         await prepare(engine)

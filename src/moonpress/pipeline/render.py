@@ -30,7 +30,7 @@ from moonpress.processes import WorkerDied, WorkerError, WorkerFailure, WorkerTi
 from moonpress.sources.base import RenderRequest, SourceInfo
 from moonpress.sources.input_check import check_input
 
-__all__ = ["RenderLimits", "RenderedDocument", "open_in_pool", "open_rendered"]
+__all__ = ["RenderLimits", "RenderPool", "RenderedDocument", "open_in_pool", "open_rendered"]
 
 _OUT_OF_MEMORY = ("out of memory", "bad_alloc", "cannot allocate memory")
 # What Linux does to a process when the machine has no memory left.

@@ -1,0 +1,1 @@
+"""The HTTP service: one API in front of an engine, whatever that is."""

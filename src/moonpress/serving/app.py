@@ -1,0 +1,143 @@
+"""The application: routes, keys, bounds and request ids around a service.
+
+Owns what happens to every request. Never reads documents.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from moonpress.errors import EngineUnavailable, InputTooLarge, MoonpressError
+from moonpress.serving import routes_chat, routes_info, routes_ocr
+from moonpress.serving.answers import error_answer
+from moonpress.serving.service import Service
+from moonpress.telemetry import event
+
+_ID_HEADER = b"x-request-id"
+_ID_LENGTH = 64
+
+
+def create_app(service: Service) -> FastAPI:
+    """The application around a service, which it closes at its end."""
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        looking = asyncio.create_task(service.look_after())
+        try:
+            yield
+        finally:
+            looking.cancel()
+            await service.aclose()
+
+    app = FastAPI(title="Moonpress", version=version("moonpress"), lifespan=lifespan)
+    app.state.service = service
+    for module in (routes_ocr, routes_chat, routes_info):
+        app.include_router(module.router)
+    app.add_exception_handler(MoonpressError, error_answer)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_middleware(Guard, service=service)
+    return app
+
+
+async def _invalid(_request: Request, error: Exception) -> JSONResponse:
+    """A body that is not as documented, in the shape of all errors; it repeats nothing of it."""
+    found = error.errors() if isinstance(error, RequestValidationError) else []
+    first = found[0] if found else {"loc": ("body",), "msg": "is not as documented"}
+    place = ".".join(str(part) for part in first["loc"])
+    body = {"message": f"{place}: {first['msg']}", "type": "usage", "code": "usage", "param": place}
+    return JSONResponse({"error": body}, 400)
+
+
+class Guard:
+    """Around every request: its id, its key, the size of its body, how it ended.
+
+    Args:
+        app: What is guarded.
+        service: Whose keys and bounds hold.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Guard one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began = time.perf_counter()
+        headers = dict(scope["headers"])
+        given = headers.get(_ID_HEADER, b"").decode("latin-1")
+        fit = given.isascii() and given.isprintable() and 0 < len(given) <= _ID_LENGTH
+        identity = given if fit else secrets.token_hex(8)
+        status = 500
+
+        async def told(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message["headers"], (_ID_HEADER, identity.encode())]
+            await send(message)
+
+        try:
+            await self._admit(scope, receive, told, headers)
+        finally:
+            seconds = time.perf_counter() - began
+            route = getattr(scope.get("route"), "path", "other")
+            self._service.metrics.requests.labels(route, str(status)).inc()
+            self._service.metrics.request_seconds.labels(route).observe(seconds)
+            event(
+                "request",
+                request=identity,
+                method=scope["method"],
+                route=route,
+                status=status,
+                seconds=round(seconds, 4),
+            )
+
+    async def _admit(
+        self, scope: Scope, receive: Receive, send: Send, headers: dict[bytes, bytes]
+    ) -> None:
+        service = self._service
+        if not scope["path"].startswith("/v1/"):
+            await self._app(scope, receive, send)
+            return
+        try:
+            if service.draining:
+                raise EngineUnavailable("the service shuts down", hint="Ask another one")
+            authorization = headers.get(b"authorization", b"").decode("latin-1")
+            with service.keys.admitted(authorization):
+                await self._app(scope, self._bounded(receive, headers), send)
+        except MoonpressError as error:
+            # What routes raise is answered by the application; this is what comes before them.
+            answer = await error_answer(Request(scope), error)
+            await answer(scope, receive, send)
+
+    def _bounded(self, receive: Receive, headers: dict[bytes, bytes]) -> Receive:
+        most = self._service.limits.body_bytes
+        too_large = InputTooLarge(f"the body is over {most >> 20} MiB", hint="")
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > most:
+            raise too_large
+        size = 0
+
+        async def bounded() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > most:
+                raise too_large
+            return message
+
+        return bounded

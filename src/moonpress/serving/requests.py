@@ -1,0 +1,77 @@
+"""What clients send.
+
+Owns the models of request bodies. Never reads documents.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from moonpress.serving.answers import OutputFormat
+
+
+class OcrRequest(BaseModel):
+    """``POST /v1/ocr`` with a JSON body; the file comes as an address or in the body."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    image_url: str | None = Field(default=None, description="https: or data: address of a file")
+    file: str | None = Field(default=None, description="The file's bytes in base64")
+    name: str = Field(default="document", max_length=255, description="What to call the file")
+    output_format: OutputFormat = "markdown"
+    pages: str | None = Field(default=None, max_length=1000, description="Such as 1-3,7,-1")
+    password: str | None = Field(default=None, max_length=1000)
+    dpi: float | None = Field(default=None, ge=18, le=1200)
+    stream: bool = Field(default=False, description="An event for each page as it is read")
+    figures: bool = Field(default=False, description="Return pictures of figures in base64")
+
+
+class ImageUrl(BaseModel):
+    """Where a picture is."""
+
+    url: str
+
+
+class Part(BaseModel):
+    """A part of a message: text, which is ignored, or a page."""
+
+    type: Literal["text", "image_url"]
+    text: str | None = None
+    image_url: ImageUrl | None = None
+
+
+class Message(BaseModel):
+    """A message of a chat."""
+
+    role: str
+    content: str | list[Part] | None = None
+
+
+class StreamOptions(BaseModel):
+    """As the OpenAI API has them."""
+
+    include_usage: bool = False
+
+
+class ChatRequest(BaseModel):
+    """``POST /v1/chat/completions``: what does not concern reading a page is ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    model: str = ""
+    messages: list[Message] = Field(min_length=1)
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    output_format: OutputFormat = "markdown"
+
+    def image_urls(self) -> list[str]:
+        """The pages of all messages."""
+        parts: list[Any] = [
+            part
+            for message in self.messages
+            if isinstance(message.content, list)
+            for part in message.content
+        ]
+        return [part.image_url.url for part in parts if part.image_url is not None]

@@ -1,0 +1,73 @@
+"""What the service says of itself: models, health, metrics, and a page for people.
+
+Owns these routes. Never reads documents.
+"""
+
+from __future__ import annotations
+
+import time
+from html import escape
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from moonpress.serving.service import Service
+
+router = APIRouter()
+
+
+@router.get("/v1/models", summary="Which models there are")
+async def models(request: Request) -> dict[str, Any]:
+    """The engine as a model, as OpenAI's clients ask for it."""
+    service: Service = request.app.state.service
+    model = {"id": service.engine.name, "object": "model", "created": 0, "owned_by": "moonpress"}
+    return {"object": "list", "data": [model]}
+
+
+@router.get("/health", summary="Whether the service runs")
+async def health(request: Request) -> dict[str, Any]:
+    """200 as long as the service runs; ``degraded`` while the engine is away."""
+    service: Service = request.app.state.service
+    return {"status": "ok" if service.ready else "degraded", "engine": service.engine.name}
+
+
+@router.get("/ready", summary="Whether a page can be read now")
+async def ready(request: Request) -> JSONResponse:
+    """200 once a page can be read, 503 before, and while the service shuts down."""
+    service: Service = request.app.state.service
+    can = service.ready and not service.draining
+    return JSONResponse({"ready": can}, 200 if can else 503)
+
+
+@router.get("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)
+async def metrics(request: Request) -> PlainTextResponse:
+    """Counters in Prometheus' text format."""
+    service: Service = request.app.state.service
+    service.metrics.working.set(service.places.working)
+    service.metrics.waiting.set(service.places.waiting)
+    text = generate_latest(service.metrics.registry).decode()
+    return PlainTextResponse(text, media_type=CONTENT_TYPE_LATEST)
+
+
+@router.get("/", include_in_schema=False, response_class=HTMLResponse)
+async def home(request: Request) -> HTMLResponse:
+    """What runs here."""
+    service: Service = request.app.state.service
+    state = "ready" if service.ready else "waiting for its engine"
+    rows = {
+        "Engine": service.engine.name,
+        "State": "shutting down" if service.draining else state,
+        "Pages at once": str(service.engine.capacity),
+        "Requests at work": str(service.places.working),
+        "Requests waiting": str(service.places.waiting),
+        "Time": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
+    }
+    body = "".join(f"<tr><th>{k}</th><td>{escape(v)}</td></tr>" for k, v in rows.items())
+    return HTMLResponse(
+        f"<!doctype html><meta charset=utf-8><title>Moonpress</title>"
+        f"<h1>Moonpress {version('moonpress')}</h1><table>{body}</table>"
+        '<p><a href="/docs">API</a> · <a href="/metrics">metrics</a></p>'
+    )

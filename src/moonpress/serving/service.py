@@ -1,0 +1,164 @@
+"""What every route of the service stands on: the engine, the render workers, the bounds.
+
+Owns reading one document for one request. Never knows of HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from moonpress.document import Document, Page
+from moonpress.engines.base import Engine, prepare
+from moonpress.errors import EngineUnavailable, InputTooLarge
+from moonpress.outputs.figures import FigureCrops
+from moonpress.pipeline.convert import ConvertSettings, Observer, convert_document
+from moonpress.pipeline.render import RenderLimits, RenderPool
+from moonpress.serving.fetch import Fetcher
+from moonpress.serving.keys import Keys
+from moonpress.serving.limits import ServiceLimits
+from moonpress.serving.metrics import Metrics
+from moonpress.serving.places import Places
+from moonpress.telemetry import event
+
+_LOOK_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a request wants read.
+
+    Attributes:
+        data: The file.
+        name: What the client calls it; never a path of this machine.
+        pages: Selection; ``None`` for all.
+        password: Of an encrypted PDF.
+        dpi: Resolution; ``None`` for the engine's.
+        figures: Whether pictures of figures are wanted.
+    """
+
+    data: bytes
+    name: str
+    pages: str | None = None
+    password: str | None = None
+    dpi: float | None = None
+    figures: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A document that was read, with its figures while the body of `Service.reading` runs."""
+
+    document: Document
+    figures: dict[str, Path]
+
+
+@dataclass(slots=True)
+class Service:
+    """One engine behind an API.
+
+    Attributes:
+        engine: Who reads; closed with the service.
+        limits: Bounds.
+        keys: Who may ask.
+        metrics: Counters.
+        ready: Whether the engine can read a page now.
+        draining: Whether new requests are refused.
+    """
+
+    engine: Engine
+    limits: ServiceLimits
+    keys: Keys
+    metrics: Metrics = field(default_factory=Metrics)
+    ready: bool = False
+    draining: bool = False
+    places: Places = field(init=False)
+    fetcher: Fetcher = field(init=False)
+    _pool: RenderPool = field(init=False)
+
+    def __post_init__(self) -> None:
+        workers = os.cpu_count() or 1
+        self.fetcher = Fetcher(self.limits)
+        self._pool = RenderPool(RenderLimits(), idle=workers)
+        # Until the engine is there nobody knows how much it takes.
+        self.places = Places(1, self.limits.waiting)
+
+    async def look_after(self) -> None:
+        """Ask the engine now and then whether it can read, until cancelled."""
+        while True:
+            try:
+                await prepare(self.engine)
+            except EngineUnavailable as error:
+                if self.ready:
+                    event("engine_gone", engine=self.engine.name, reason=error.message)
+                self.ready = False
+            else:
+                if not self.ready:
+                    self.places = Places(max(self.engine.capacity, 1), self.limits.waiting)
+                    event("engine_ready", engine=self.engine.name, capacity=self.engine.capacity)
+                self.ready = True
+            await asyncio.sleep(_LOOK_SECONDS)
+
+    @asynccontextmanager
+    async def reading(self, order: Order, observer: Observer) -> AsyncIterator[Reading]:
+        """Read a document; its figures stay while the body runs.
+
+        Raises:
+            EngineUnavailable: the engine is not there, or too many wait.
+            InputError: the file cannot be read at all, or has too many pages.
+            UsageError: the order makes no sense.
+        """
+        if not self.ready:
+            raise EngineUnavailable("the engine is not there yet", hint="Try again later")
+        with tempfile.TemporaryDirectory(prefix="moonpress-") as folder:
+            crops = FigureCrops(Path(folder)) if order.figures else None
+            async with self.places.taken():
+                document = await convert_document(
+                    order.data,
+                    name=order.name,
+                    engine=self.engine,
+                    settings=ConvertSettings(
+                        pages=order.pages, password=order.password, dpi=order.dpi
+                    ),
+                    observer=_Counting(observer, self.limits.pages, self.metrics),
+                    crops=crops,
+                    pool=self._pool,
+                )
+            yield Reading(document, dict(crops.paths) if crops is not None else {})
+
+    async def aclose(self) -> None:
+        """Close the engine and the render workers."""
+        with anyio.CancelScope(shield=True):
+            await self.engine.aclose()
+            await self._pool.aclose()
+
+
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """Passes on what is observed, counts it, and refuses documents that are too long."""
+
+    inner: Observer
+    most: int
+    metrics: Metrics
+
+    def started(self, source: str, page_count: int) -> None:
+        """Refuse a document with too many pages before the first is drawn."""
+        if page_count > self.most:
+            raise InputTooLarge(
+                f"{page_count} pages are more than the {self.most} of one request",
+                file=source,
+                hint="Select some with pages",
+            )
+        self.inner.started(source, page_count)
+
+    def page_done(self, page: Page) -> None:
+        """Count a page."""
+        self.metrics.page_done(page)
+        self.inner.page_done(page)
