@@ -233,6 +233,21 @@ async def test_a_page_that_the_engine_never_takes_fails_and_is_tried_in_the_next
     assert [page["status"] for page in _pages(out, "00.pdf")] == ["ok", "ok"]
 
 
+async def test_figures_that_a_killed_run_left_are_removed(tmp_path: Path) -> None:
+    items = make_documents(tmp_path / "in", [1, 2])
+    out = tmp_path / "out"
+    engine = FakeEngine(failures={2: EngineRejected("too hard to read")})
+    await run(request_for(out), items, engine)
+    keys = {item_id: entry.key for item_id, entry in _entries(out).items()}
+    stored, kept = (out / ".moonpress" / "crops" / str(keys[i.id]) for i in items)
+    stored.mkdir()
+    (stored / "p1-b1.png").touch()
+    assert kept.is_dir()
+    await run(request_for(out), items)
+    assert not stored.exists()
+    assert kept.is_dir()
+
+
 async def test_same_names_in_different_places_do_not_collide(tmp_path: Path) -> None:
     first = make_documents(tmp_path / "a", [1])[0]
     second = make_documents(tmp_path / "b", [2])[0]

@@ -29,6 +29,19 @@ _LIMIT_SECONDS = 1800.0
 _MOST_REFUSED = 10
 
 
+def sweep_crops(ledger: Ledger) -> None:
+    """Remove figures of stored documents, where a run was killed before it did; blocks.
+
+    Only before anything is read: new figures are there before their pages are kept.
+    """
+    folder = crops_folder(ledger.path, 0).parent
+    if folder.is_dir():
+        kept = {str(key) for key in ledger.with_pages()}
+        for crops in folder.iterdir():
+            if crops.name not in kept:
+                shutil.rmtree(crops, ignore_errors=True)
+
+
 class Assembly:
     """One worker process that assembles and stores; calls take turns.
 

@@ -237,6 +237,11 @@ class Ledger:
             rows = db.execute("SELECT name FROM facts WHERE name GLOB ?", (_SHARD + "*",))
             return {row["name"].removeprefix(_SHARD) for row in rows}
 
+    def with_pages(self) -> set[int]:
+        """Keys of the documents of which pages are kept."""
+        with self._transaction() as db:
+            return {row["key"] for row in db.execute("SELECT DISTINCT key FROM pages")}
+
     def superseded(self) -> list[Stored]:
         """Older copies of documents that are stored elsewhere anew, and not yet removed."""
         with self._transaction() as db:

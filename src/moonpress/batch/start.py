@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 import anyio
 import anyio.to_thread
 
-from moonpress.batch.assembly import Assembly
+from moonpress.batch.assembly import Assembly, sweep_crops
 from moonpress.batch.ledger import Ledger
 from moonpress.batch.meter import Meter
 from moonpress.batch.page_source import PageSource, RenderedPages
@@ -65,6 +65,7 @@ async def run_batch(
     await anyio.to_thread.run_sync(ledger.note, ENGINE_FACT, engine.name)
     number = await anyio.to_thread.run_sync(ledger.begin_run)
     await anyio.to_thread.run_sync(_again_what_found_no_engine, ledger)
+    await anyio.to_thread.run_sync(sweep_crops, ledger)
     request_of_pages = request_for(
         engine, dpi=request.reading.dpi, max_image_width=request.reading.max_image_width
     )
