@@ -47,10 +47,17 @@ def test_text_is_escaped_and_hyphens_undone() -> None:
 def test_a_paragraph_goes_on_in_the_next_column() -> None:
     left = column([FULL] * 5, 100, 300)
     right = column(["and goes on here without an end", *[FULL] * 4], 600, 300)
-    (block,) = build([*left, *right])
-    assert block.html.count("fill the column and goes on here") == 1
-    assert block.bbox.x0 == pytest.approx(0.1)
-    assert block.bbox.x1 == pytest.approx(1.0)
+    first, rest = build([*left, *right])
+    assert rest.continues == first.id
+    assert first.continues is None
+    assert first.bbox.x1 < rest.bbox.x0 == pytest.approx(0.6)
+
+
+def test_a_paragraph_goes_on_over_three_columns() -> None:
+    words = FULL[:24]
+    lines = [line for x in (50, 370, 690) for line in column([words] * 5, x, 300)]
+    blocks = build(lines)
+    assert [block.continues for block in blocks] == [None, blocks[0].id, blocks[1].id]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +172,8 @@ def test_columns_whose_boxes_meet_are_read_one_after_the_other() -> None:
         lines += column([FULL] * 7, x, 300 + 7 * 26 + 20)
     blocks = build(lines)
     # What ends the first column goes on at the top of the second one.
-    assert [round(block.bbox.x0, 1) for block in blocks] == [0.1, 0.1, 0.5]
+    assert [round(block.bbox.x0, 1) for block in blocks] == [0.1, 0.1, 0.5, 0.5]
+    assert [block.continues for block in blocks] == [None, None, blocks[1].id, None]
 
 
 def test_a_picture_under_columns_of_text_is_their_ground() -> None:

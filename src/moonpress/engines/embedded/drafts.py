@@ -21,11 +21,11 @@ class Draft:
     Attributes:
         kind: What it is taken for so far.
         box: Around it.
-        rows: Its rows of text in reading order, each from left to right; rows of a paragraph that
-            goes on in the next column may stand side by side.
+        rows: Its rows of text in reading order, each from left to right.
         html: Its HTML when that is made already (tables).
         level: Provisional heading level.
         confidence: 0 to 1 when it does not follow from its lines.
+        chain: Drafts with the same number are one paragraph, which goes on in the next column.
     """
 
     kind: BlockKind
@@ -34,6 +34,7 @@ class Draft:
     html: str | None = None
     level: int | None = None
     confidence: float | None = None
+    chain: int | None = None
 
     @property
     def lines(self) -> tuple[Line, ...]:

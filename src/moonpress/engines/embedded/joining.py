@@ -1,4 +1,4 @@
-"""Drafts that belong together, made one: broken paragraphs, list items, lines of code.
+"""Drafts that belong together: parts of a paragraph, list items, lines of code.
 
 Owns joining after the reading order is known. Never reorders.
 """
@@ -15,39 +15,47 @@ from moonpress.document import BlockKind
 from moonpress.engines.embedded.drafts import Draft, around
 from moonpress.engines.embedded.headings import letter_size
 from moonpress.engines.embedded.lists import Item, list_html, marker_of
+from moonpress.engines.embedded.types import Box
 
 _ENDED = re.compile(r"[.:;!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
 _ENDS_FLOW = (BlockKind.HEADING, BlockKind.LIST, BlockKind.CODE)
 
 
 def join_continued(drafts: Sequence[Draft]) -> list[Draft]:
-    """Join a paragraph that breaks off with its rest, at a column break or past a figure.
+    """Give a paragraph that breaks off and its rest, in the next column, the same chain.
 
-    The box of the whole is the smallest around its parts.
+    Each part keeps a box of its own.
     """
     result: list[Draft] = []
-    open_at: int | None = None
+    begun: int | None = None
+    around_all: Box | None = None
+    last = 0
     for draft in drafts:
+        result.append(draft)
+        if draft.kind in _ENDS_FLOW:
+            begun = None
         if draft.kind is not BlockKind.TEXT:
-            if draft.kind in _ENDS_FLOW:
-                open_at = None
-            result.append(draft)
-        elif open_at is not None and _continues(result[open_at], draft):
-            first = result[open_at]
-            result[open_at] = replace(
-                first, box=first.box.union(draft.box), rows=first.rows + draft.rows
-            )
+            continue
+        if (
+            begun is not None
+            and around_all is not None
+            and _continues(result[last], around_all, draft)
+        ):
+            result[begun] = replace(result[begun], chain=begun)
+            result[-1] = replace(draft, chain=begun)
+            around_all = around_all.union(draft.box)
         else:
-            open_at = len(result)
-            result.append(draft)
+            begun, around_all = len(result) - 1, draft.box
+        last = len(result) - 1
     return result
 
 
-def _continues(first: Draft, second: Draft) -> bool:
-    head, tail = first.text, second.text
+def _continues(part: Draft, whole: Box, rest: Draft) -> bool:
+    """Whether ``rest`` goes on where ``part`` breaks off; ``whole`` is around all parts so far."""
+    head, tail = part.text, rest.text
     if not head or not tail or _ENDED.search(head):
         return False
-    return tail[0].islower() and second.box.y0 < first.box.y1
+    return tail[0].islower() and rest.box.y0 < whole.y1
 
 
 def join_runs(drafts: Sequence[Draft]) -> list[Draft]:

@@ -39,8 +39,8 @@ def build_blocks(
 ) -> tuple[Block, ...]:
     """All blocks of page ``number`` (1-based) in reading order.
 
-    A paragraph that goes on in the next column is one block whose box is the smallest around all
-    its parts.
+    A paragraph that goes on in the next column is a block in each; the later one says which it
+    continues.
     """
     body = body_style([line for line in page.lines if len(line.text) > 3])
     zones = find_zones(page, regions, tables)
@@ -69,13 +69,28 @@ def build_blocks(
     ]
     noted = mark_footnotes(drafts, body.size, page.height, page.rulings)
     ordered = mark_references(join_runs(join_continued(_in_order(noted, body.size))), regions)
-    ties = tie_captions(ordered)
+    names = [f"p{number}-b{k + 1}" for k in range(len(ordered))]
+    captioned = {k: names[target] for k, target in tie_captions(ordered).items()}
+    continued = _continued(ordered)
     return tuple(
-        _block(
-            page, draft, f"p{number}-b{k + 1}", f"p{number}-b{ties[k] + 1}" if k in ties else None
+        replace(
+            _block(page, draft, names[k], captioned.get(k)),
+            continues=names[continued[k]] if k in continued else None,
         )
         for k, draft in enumerate(ordered)
     )
+
+
+def _continued(drafts: Sequence[Draft]) -> dict[int, int]:
+    """For each draft that goes on with another one: the place of that."""
+    last: dict[int, int] = {}
+    found: dict[int, int] = {}
+    for k, draft in enumerate(drafts):
+        if draft.chain is not None:
+            if draft.chain in last:
+                found[k] = last[draft.chain]
+            last[draft.chain] = k
+    return found
 
 
 def _paragraph(rows: tuple[tuple[Line, ...], ...]) -> Draft:
