@@ -84,6 +84,7 @@ class _Cluster:
     lost_with: Callable[[Shard], bool] = lambda _shard: False
     hired: int = 0
     free: list[Engine] = field(default_factory=list)
+    made: list[ShardWork] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.free = list(self.engines)
@@ -103,7 +104,9 @@ class _Cluster:
         folder = self.request.ledger.parent
         opener = Opener(LocalCopies(folder, Limits()))
         commits = Commits(self.request.sink.root)
-        return ShardWork(setup, GatedEngine(engine), opener, commits, Scratch(folder))
+        work = ShardWork(setup, GatedEngine(engine), opener, commits, Scratch(folder))
+        self.made.append(work)
+        return work
 
 
 def _request(out: Path, kind: str = "folder", **choices: Any) -> BatchRequest:
@@ -124,6 +127,9 @@ async def _run(
         await run_on_cluster(parts, iter(items))
     finally:
         ledger.close()
+        # Ray does so when the driver has gone.
+        for work in cluster.made:
+            await work.aclose()
     return meter
 
 
