@@ -206,3 +206,12 @@ def test_numbered_references_are_one_bibliography() -> None:
 def test_a_lone_label_is_no_list() -> None:
     blocks = build([line("(a) one of none", 100, 200), *BODY])
     assert blocks[0].html == "<p>(a) one of none</p>"
+
+
+def test_glyphs_without_meaning_are_left_out_of_the_words_of_a_formula() -> None:
+    region = Region(RegionKind.FORMULA, Box(100, 300, 500, 340), 0.9)
+    blocks = build(
+        [line("t = min\ufffdt, 2\ufffd", 110, 310), *column([FULL] * 9, 100, 600)], region
+    )
+    formula = next(block for block in blocks if block.kind is BlockKind.FORMULA)
+    assert formula.html == "<p>t = min t, 2</p>"

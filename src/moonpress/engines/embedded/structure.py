@@ -196,6 +196,9 @@ def _block(page: UprightPage, draft: Draft, name: str, caption_for: str | None) 
 def _html(draft: Draft) -> str:
     if draft.kind is BlockKind.HEADING:
         return element(f"h{draft.level or 1}", draft.text)
+    if draft.kind is BlockKind.FORMULA:
+        # Glyphs without meaning say nothing; the picture beside the words shows them.
+        return element("p", " ".join(draft.text.replace("\ufffd", " ").split()))
     if draft.kind is BlockKind.FIGURE:
         return '<img alt="">' + "".join(element("p", text) for text in draft.row_texts)
     return element("p", draft.text)
