@@ -49,15 +49,21 @@ def crops_folder(ledger: Path, key: int) -> Path:
 
 
 class Assembler:
-    """Holds one sink.
+    """Holds one sink, of one run after the other."""
 
-    Args:
-        ledger: The run's ledger, opened for reading.
-        sink: Where documents go.
-        engine_name: Who read the pages.
-    """
+    def open(self, ledger: Path, sink: SinkSettings, engine_name: str) -> None:
+        """Begin to work for a run.
 
-    def __init__(self, ledger: Path, sink: SinkSettings, engine_name: str) -> None:
+        Args:
+            ledger: The run's ledger, opened for reading.
+            sink: Where documents go.
+            engine_name: Who read the pages.
+
+        Raises:
+            UsageError: there is no such place, or nothing is installed for it.
+            NoSpace: the disk is full.
+            OutputError: the place cannot be made or reached.
+        """
         self._ledger = ledger
         self._sink: Sink = make_sink(sink.kind, sink.root, sink.formats, sink.options)
         self._engine_name = engine_name

@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 
 from moonpress.batch.assembler import SinkSettings, crops_folder
+from moonpress.batch.assemblers import Assemblers
 from moonpress.batch.entry import Entry
 from moonpress.batch.ledger import Ledger
 from moonpress.batch.sinks.base import Stored
@@ -22,7 +23,6 @@ from moonpress.errors import MoonpressError, NoSpace, OutputError
 from moonpress.processes import WorkerDied, WorkerError, WorkerFailure, WorkerProcess
 from moonpress.telemetry import event
 
-_ASSEMBLER = "moonpress.batch.assembler:Assembler"
 # Thousands of pages with tables take a minute.
 _LIMIT_SECONDS = 1800.0
 # So many documents in a row are not to blame themselves: their place is.
@@ -49,6 +49,7 @@ class Assembly:
         ledger: The run's.
         sink: Where documents go.
         engine_name: Who read the pages.
+        assemblers: Where the process comes from; one of its own when left out.
     """
 
     def __init__(
@@ -56,9 +57,12 @@ class Assembly:
         ledger: Ledger,
         sink: SinkSettings,
         engine_name: str,
+        assemblers: Assemblers | None = None,
     ) -> None:
         self._ledger = ledger
-        self._arguments = {"ledger": ledger.path, "sink": sink, "engine_name": engine_name}
+        self._task = (ledger.path, sink, engine_name)
+        self._assemblers = assemblers or Assemblers()
+        self._holds_back = False
         self._worker: WorkerProcess | None = None
         self._taken: dict[str, Entry] = {}
         self._refused = 0
@@ -117,11 +121,17 @@ class Assembly:
         if old:
             await self._guarded("remove", old)
             await anyio.to_thread.run_sync(self._ledger.removed, old)
+        self._holds_back = False
 
     async def aclose(self) -> None:
-        """End the worker process."""
-        if self._worker is not None:
-            await self._worker.aclose()
+        """End the worker process, or give it back."""
+        worker, self._worker = self._worker, None
+        if worker is None:
+            return
+        if self._holds_back:
+            await worker.aclose()
+        else:
+            await self._assemblers.give_back(worker)
 
     async def _guarded(self, method: str, *args: object) -> list[Stored]:
         try:
@@ -141,6 +151,7 @@ class Assembly:
 
     async def _call_once(self, method: str, *args: object) -> list[Stored]:
         worker = await self._ready_worker()
+        self._holds_back = True
         answer: list[Stored] = await worker.call(method, *args, timeout=_LIMIT_SECONDS)
         return answer
 
@@ -149,8 +160,9 @@ class Assembly:
             return self._worker
         if self._worker is not None:
             await self._worker.aclose()
-        self._worker = WorkerProcess(_ASSEMBLER, self._arguments)
-        await self._worker.start()
+            self._worker = None
+        self._worker = await self._assemblers.take()
+        await self._worker.call("open", *self._task, timeout=_LIMIT_SECONDS)
         # What the last one had taken and not stored for good is gone with it.
         taken, self._taken = self._taken, {}
         for entry in taken.values():

@@ -22,6 +22,7 @@ import anyio
 import anyio.to_thread
 
 from moonpress.batch import ledger_view
+from moonpress.batch.assemblers import Assemblers
 from moonpress.batch.commits import Commits, Record
 from moonpress.batch.gated_engine import GatedEngine
 from moonpress.batch.leases import Lease
@@ -44,6 +45,8 @@ from moonpress.sources.inputs.limits import Limits
 from moonpress.sources.inputs.opening import Opener
 
 _LEDGER_NAME = ledger_view.LEDGER_NAME
+# As many as shards are read at once.
+_SPARE = 2
 _KEPT_SECONDS = 7 * 24 * 3600.0
 
 
@@ -123,6 +126,7 @@ class ShardWork:
     meter: Meter = field(default_factory=Meter)
     stop: Stop = field(default_factory=Stop)
     _source: RenderedPages | None = None
+    _assemblers: Assemblers = field(default_factory=lambda: Assemblers(kept=_SPARE))
     _running: dict[str, tuple[Path, int]] = field(default_factory=dict)
     _told: set[tuple[str, str]] = field(default_factory=set)
 
@@ -203,6 +207,7 @@ class ShardWork:
             meter=self.meter,
             stop=self.stop,
             source=self._source,
+            assemblers=self._assemblers,
         )
 
     def _end(
@@ -242,6 +247,7 @@ class ShardWork:
         async with aclosing(self.engine):
             if self._source is not None:
                 await self._source.aclose()
+            await self._assemblers.aclose()
             await anyio.to_thread.run_sync(self.commits.close)
             self.opener.close()
             self.scratch.close()

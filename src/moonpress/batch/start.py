@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 import anyio
 import anyio.to_thread
 
+from moonpress.batch.assemblers import Assemblers
 from moonpress.batch.assembly import Assembly, sweep_crops
 from moonpress.batch.ledger import Ledger
 from moonpress.batch.meter import Meter
@@ -40,6 +41,7 @@ async def run_batch(
     meter: Meter,
     stop: Stop,
     source: PageSource | None = None,
+    assemblers: Assemblers | None = None,
 ) -> list[InputProblem]:
     """Read everything that the ledger does not have yet.
 
@@ -52,6 +54,7 @@ async def run_batch(
         meter: Counts what happens.
         stop: To end the run early.
         source: Where pages are drawn, when several runs share that; it is not closed.
+        assemblers: Where documents are assembled, likewise.
 
     Returns:
         What was found and could not even become a document; a thousand at most.
@@ -69,7 +72,7 @@ async def run_batch(
     request_of_pages = request_for(
         engine, dpi=request.reading.dpi, max_image_width=request.reading.max_image_width
     )
-    assembly = Assembly(ledger, request.sink, engine.name)
+    assembly = Assembly(ledger, request.sink, engine.name, assemblers)
     try:
         async with _rendering(request, engine, opener, source) as pages:
             run = Run(
