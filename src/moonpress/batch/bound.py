@@ -19,7 +19,8 @@ class Bound:
     """What held a run back.
 
     Attributes:
-        by: ``engine``, ``cpu``, ``render``, ``write``, ``input``, or ``start`` when no page came.
+        by: ``engine``, ``cpu``, ``render``, ``encode``, ``write``, ``input``, or ``start`` when no
+            page came.
         evidence: One sentence with the shares that tell.
         shares: How busy each part was, 0 to 1: of the time of all its tasks.
     """
@@ -38,7 +39,8 @@ def bound_of(meter: Meter) -> Bound:
     wall = meter.seconds
     shares = {
         "engine": _share(meter.reading, wall),
-        "render": _share(meter.drawing, wall),
+        "render": _share(meter.drawing, wall) - _share(meter.encoding, wall),
+        "encode": _share(meter.encoding, wall),
         "waiting for a reader": _share(meter.offering, wall),
         "open": _share(meter.opening, wall),
         "write": _share(meter.writing, wall),
@@ -60,11 +62,14 @@ def bound_of(meter: Meter) -> Bound:
                 f"this machine's cores were busy {cores:.0%} of the time, and only {full} taken"
             )
             return Bound("cpu", reason, shares)
-    if shares["render"] + shares["open"] >= _BUSY:
+    drawing = shares["render"] + shares["encode"] + shares["open"]
+    if drawing >= _BUSY:
         tasks = meter.drawing.tasks
         workers = f"{tasks} render worker{'' if tasks == 1 else 's'}"
-        busy = f"{shares['render'] + shares['open']:.0%}"
-        return Bound("render", f"{workers} worked {busy} of the time; {full} were taken", shares)
+        parts = f"{shares['encode']:.0%} encoding for the engine, {shares['open']:.0%} opening"
+        name = "encode" if shares["encode"] > drawing / 2 else "render"
+        evidence = f"{workers} worked {drawing:.0%} of the time ({parts}); {full} were taken"
+        return Bound(name, evidence, shares)
     if shares["write"] >= _BUSY:
         return Bound("write", f"storing took {shares['write']:.0%} of the time; {full}", shares)
     return Bound("input", f"every part waited: {full} were taken; documents came slowly", shares)

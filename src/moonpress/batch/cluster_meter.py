@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from moonpress.batch.meter import Busy, Meter
 from moonpress.document import PageStatus
 
-_BUSY = ("opening", "drawing", "offering", "reading", "writing")
+_BUSY = ("opening", "drawing", "encoding", "offering", "reading", "writing")
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,8 @@ class Meter:
         output_tokens: Of these.
         prompt_tokens: Of these.
         opening: Fetching and opening documents.
-        drawing: Drawing pages.
+        drawing: Drawing pages, and encoding them where the engine wants that.
+        encoding: Of that, encoding.
         offering: Waiting with a drawn page until a reader takes it.
         reading: In the engine.
         writing: Assembling and storing documents.
@@ -92,6 +93,7 @@ class Meter:
     prompt_tokens: int = 0
     opening: Busy = field(default_factory=Busy)
     drawing: Busy = field(default_factory=Busy)
+    encoding: Busy = field(default_factory=Busy)
     offering: Busy = field(default_factory=Busy)
     reading: Busy = field(default_factory=Busy)
     writing: Busy = field(default_factory=Busy)

@@ -29,7 +29,7 @@ from moonpress.batch.page_source import OpenDocument, PageSource
 from moonpress.batch.patience import Patience
 from moonpress.batch.records import PageRecords
 from moonpress.batch.stop import Stop
-from moonpress.document import Page
+from moonpress.document import EncodedPicture, Page
 from moonpress.engines.base import Engine
 from moonpress.errors import (
     EngineUnavailable,
@@ -141,7 +141,8 @@ class _Flow:
         problems: list[InputProblem] = []
         places = self.run.source.places
         capacity = self.run.engine.capacity
-        self.run.meter.drawing.tasks = self.run.meter.opening.tasks = places
+        for busy in (self.run.meter.drawing, self.run.meter.encoding, self.run.meter.opening):
+            busy.tasks = places
         self.run.meter.offering.tasks = places
         self.run.meter.reading.tasks = capacity
         send_job, jobs = anyio.create_memory_object_stream[Entry](places)
@@ -248,6 +249,8 @@ class _Flow:
             page = failed_page(place.number, error, None)
             await self._page_out(place.job, place.position, page, outlets.finished)
         else:
+            if isinstance(image.picture, EncodedPicture):
+                meter.encoding.add(image.picture.seconds)
             with meter.offering.working():
                 await outlets.pages.send(DrawnPage(place.job, place.position, image))
 

@@ -91,6 +91,7 @@ class EncodedPicture:
         width: Pixels.
         height: Pixels.
         blank: Whether there is nothing on the page; ``None`` when nobody looked.
+        seconds: That fitting and encoding took where the page was drawn.
     """
 
     data: bytes
@@ -98,6 +99,7 @@ class EncodedPicture:
     width: int
     height: int
     blank: bool | None = None
+    seconds: float = 0.0
 
     def decoded(self) -> Pixels:
         """(H, W, 3) uint8 RGB.

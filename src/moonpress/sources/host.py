@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -54,7 +55,9 @@ def _encoded(image: PageImage, encoder: PictureEncoder | None) -> PageImage:
         return image
     module, _, name = encoder.function.partition(":")
     encode: Callable[..., EncodedPicture] = getattr(importlib.import_module(module), name)
+    began = time.perf_counter()
     picture = encode(image.pixels, **dict(encoder.arguments))
+    picture = replace(picture, seconds=time.perf_counter() - began)
     size = replace(image.size, width_px=picture.width, height_px=picture.height)
     return replace(image, picture=picture, size=size)
 
