@@ -178,6 +178,9 @@ async def test_other_options_read_anew_and_take_the_place_of_what_was_there(
     assert meter.pages == 12
     back = await _run(_request(tmp_path / "out", "jsonl"), items)
     assert back.pages == 24
+    # Of what the output place tells, the newest counts.
+    _request(tmp_path / "out").ledger.unlink()
+    assert (await _run(_request(tmp_path / "out", "jsonl"), items)).pages == 0
     assert _rows(tmp_path / "out") == Counter(item.id for item in items)
 
 

@@ -321,3 +321,26 @@ async def test_a_picture_is_encoded_in_the_process_that_draws_it() -> None:
     assert (image.size.width_px, image.size.height_px) == fit(850, 1100, 1.0)
     assert image.pixels.shape == (image.size.height_px, image.size.width_px, 3)
     assert image.pixels.min() < 100
+
+
+async def test_a_pool_has_no_more_workers_than_it_may_have() -> None:
+    pids: set[int | None] = set()
+    at_once = most_at_once = 0
+
+    async def read_one(pool: RenderPool) -> None:
+        nonlocal at_once, most_at_once
+        async with open_in_pool(pool, three_pages(), name="a.pdf", password=None) as document:
+            at_once += 1
+            most_at_once = max(most_at_once, at_once)
+            await document.page(1, _REQUEST)
+            pids.add(document.worker_pid)
+            if len(pids) == 1:
+                os.kill(document.worker_pid or 0, signal.SIGKILL)
+                await document.page(2, _REQUEST)
+            at_once -= 1
+
+    async with RenderPool(_LIMITS, idle=2, most=2) as pool, anyio.create_task_group() as tasks:
+        for _ in range(6):
+            tasks.start_soon(read_one, pool)
+    assert most_at_once == 2
+    assert len(pids) <= 4

@@ -342,10 +342,11 @@ class ClusterRun:
 
     def _adopt_all(self) -> None:
         """Learn what other runs, or this one before it was killed, have done."""
-        adopted = self.parts.ledger.adopted()
-        new = [self.commits.record(key) for key in self.commits.done() if key not in adopted]
-        for record in sorted((one for one in new if one is not None), key=lambda one: one.at):
-            self.parts.ledger.adopt(record.results, record.key)
+        ledger = self.parts.ledger
+        adopted = ledger.adopted()
+        new = [key for key in self.commits.done() if key not in adopted]
+        for record in self.commits.records(new):
+            ledger.adopt(record.results, record.key, newer=True)
 
     async def _adopt(self, found: Sequence[Result], key: str | None = None) -> None:
         if not found and key is None:

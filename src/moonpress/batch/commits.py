@@ -29,6 +29,7 @@ _HIDDEN: Final = ".moonpress"
 _WAITING: Final = f"{_HIDDEN}/waiting"
 _NUMBER: Final = re.compile(r"\.?part-(\d+)\.")
 _VERSION: Final = 1
+_READ_AT_ONCE: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,17 @@ class Commits:
 
     def record(self, key: str) -> Record | None:
         """What a shard's worker left, with its files in place; ``None`` when it is not done."""
-        data = self._done.read([key]).get(key)
-        if data is None:
-            return None
-        facts = orjson.loads(data)
-        record = Record(key, facts["at"], facts["files"], facts["results"])
-        self._settle(record)
-        return record
+        return next(self.records([key]), None)
+
+    def records(self, keys: Sequence[str]) -> Iterator[Record]:
+        """The same for many, some at a time; those that are not done are left out."""
+        for start in range(0, len(keys), _READ_AT_ONCE):
+            found = self._done.read(keys[start : start + _READ_AT_ONCE])
+            for key, data in found.items():
+                facts = orjson.loads(data)
+                record = Record(key, facts["at"], facts["files"], facts["results"])
+                self._settle(record)
+                yield record
 
     def commit(
         self,

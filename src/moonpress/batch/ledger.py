@@ -210,12 +210,15 @@ class Ledger:
                 (State.FAILED, error.code, message, time.time(), key),
             )
 
-    def adopt(self, found: Sequence[Result], key: str | None = None) -> list[Entry]:
+    def adopt(
+        self, found: Sequence[Result], key: str | None = None, *, newer: bool = False
+    ) -> list[Entry]:
         """Enter what became of documents that another ledger led.
 
         Args:
             found: Their results; see `moonpress.batch.results`.
             key: Name of the shard that is complete with this; see `adopted`.
+            newer: Leave out results that are older than what is known.
 
         Returns:
             Those that this run has met and that had no end yet.
@@ -224,6 +227,8 @@ class Ledger:
         with self._transaction() as db:
             for one in found:
                 before = db.execute(_SELECT, (one["id"],)).fetchone()
+                if newer and before is not None and _is_older(one, before):
+                    continue
                 adopt(db, one)
                 if before is not None and before["run"] == self.run and _is_open(before):
                     ended.append(entry_of(db.execute(_SELECT, (one["id"],)).fetchone()))
@@ -325,6 +330,11 @@ def _start_anew(db: sqlite3.Connection, key: int, wanted: tuple[object, ...]) ->
         "output_tokens = 0, finished_at = NULL WHERE key = ?",
         (*wanted, State.WAITING, key),
     )
+
+
+def _is_older(result: Result, row: sqlite3.Row) -> bool:
+    known = row["finished_at"]
+    return known is not None and (result["finished_at"] or 0) < known
 
 
 def _is_open(row: sqlite3.Row) -> bool:

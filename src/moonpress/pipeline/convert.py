@@ -161,6 +161,8 @@ class _Run:
                     self._finish(failed_page(number, error, None), done)
                 else:
                     await send.send(image)
+            # The last pages may take minutes to read: others can draw meanwhile.
+            await self.rendered.aclose()
 
     async def _read_pages(
         self, receive: MemoryObjectReceiveStream[PageImage], done: dict[int, Page]

@@ -177,7 +177,7 @@ class RenderedDocument:
     async def _end_worker(self) -> None:
         worker, self._worker = self._worker, None
         if worker is not None:
-            await worker.process.aclose()
+            await self._pool.discard(worker)
 
     async def _ready_worker(self) -> RenderWorker:
         """The worker with the file open in it; a new one when the last is gone."""
@@ -195,12 +195,12 @@ class RenderedDocument:
             await self._pool.give_back(worker)
             raise
         except WorkerDied:
-            await worker.process.aclose()
+            await self._pool.discard(worker)
             if worker.is_new:
                 raise
             return await self._ready_worker()
         except BaseException:
-            await worker.process.aclose()
+            await self._pool.discard(worker)
             raise
         self._worker = worker
         return worker

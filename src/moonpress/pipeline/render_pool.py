@@ -62,12 +62,14 @@ class RenderPool:
     Args:
         limits: What each document may cost.
         idle: How many workers are kept when no document needs them.
+        most: How many there may be at once, others wait; ``None`` for as many as are asked for.
     """
 
-    def __init__(self, limits: RenderLimits, *, idle: int) -> None:
+    def __init__(self, limits: RenderLimits, *, idle: int, most: int | None = None) -> None:
         self.limits = limits
         self._most_idle = idle
         self._idle: list[RenderWorker] = []
+        self._places = None if most is None else anyio.Semaphore(most)
 
     async def __aenter__(self) -> Self:
         """Nothing is started before it is needed."""
@@ -78,11 +80,20 @@ class RenderPool:
         await self.aclose()
 
     async def take(self) -> RenderWorker:
-        """A worker with no file open in it.
+        """A worker with no file open in it; it is given back or discarded by who took it.
 
         Raises:
             WorkerFailure: none could be started.
         """
+        if self._places is not None:
+            await self._places.acquire()
+        try:
+            return await self._free_or_new()
+        except BaseException:
+            self._free_place()
+            raise
+
+    async def _free_or_new(self) -> RenderWorker:
         while self._idle:
             worker = self._idle.pop()
             if worker.process.alive:
@@ -103,6 +114,16 @@ class RenderPool:
                 self._idle.append(worker)
             else:
                 await worker.process.aclose()
+        self._free_place()
+
+    async def discard(self, worker: RenderWorker) -> None:
+        """End a worker that died, hung or is worn."""
+        await worker.process.aclose()
+        self._free_place()
+
+    def _free_place(self) -> None:
+        if self._places is not None:
+            self._places.release()
 
     async def _is_fresh(self, worker: RenderWorker) -> bool:
         if not worker.process.alive or worker.pages_drawn >= self.limits.pages_per_worker:

@@ -86,7 +86,7 @@ class Service:
     def __post_init__(self) -> None:
         workers = os.cpu_count() or 1
         self.fetcher = Fetcher(self.limits)
-        self._pool = RenderPool(RenderLimits(), idle=workers)
+        self._pool = RenderPool(RenderLimits(), idle=workers, most=2 * workers)
         # Until the engine is there nobody knows how much it takes.
         self.places = Places(1, self.limits.waiting)
 
