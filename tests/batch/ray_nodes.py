@@ -18,7 +18,8 @@ def main() -> None:
     """Serve until nobody is there."""
     cluster: Any = import_module("ray.cluster_utils").Cluster()
     node: dict[str, Any] = {"num_cpus": 1, "object_store_memory": _MEMORY}
-    nodes = [cluster.add_node(**node, include_dashboard=False)]
+    # Its second CPU is for the workers of a second driver.
+    nodes = [cluster.add_node(**{**node, "num_cpus": 2}, include_dashboard=False)]
     nodes += [cluster.add_node(**node, wait=False) for _ in range(int(sys.argv[1]) - 1)]
     cluster.wait_for_nodes()
     _say(cluster.address)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -226,12 +226,21 @@ def test_ctrl_c_finishes_what_is_in_flight_and_the_rest_comes_later(
 
 
 def test_two_drivers_at_once_share_the_work(batch: Batch, nodes: Nodes) -> None:
-    texts = _documents(batch, "two", 24)
+    texts = _documents(batch, "two", 36)
     options = ("--ray", nodes.address, "--sink", "jsonl")
     # Ledgers of their own, as on two machines.
     first = batch.start(*options, "--ledger", "a/ledger.sqlite")
     second = batch.start(*options, "--ledger", "b/ledger.sqlite")
 
+    holders: set[str] = set()
+
+    def both_read() -> bool:
+        for path in (batch.out / ".moonpress" / "leases").glob("*-1.*"):
+            with suppress(FileNotFoundError):
+                holders.add(json.loads(path.read_bytes())["name"])
+        return len(holders) == 2
+
+    wait_for(both_read)
     codes = [batch.finish(process).code for process in (first, second)]
 
     assert codes == [0, 0]
