@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -223,6 +224,19 @@ def test_ctrl_c_finishes_what_is_in_flight_and_the_rest_comes_later(
     assert nodes.took("stopped").total() < texts.total()
     assert batch.read("--ray", nodes.address).code == 0
     assert batch.texts() == texts == nodes.took("stopped")
+
+
+def test_ctrl_c_twice_stops_at_once(batch: Batch, nodes: Nodes) -> None:
+    _documents(batch, "twice", 24)
+    process = batch.start("--ray", nodes.address)
+    wait_for(lambda: nodes.took("twice").total() > 5)
+    process.send_signal(signal.SIGINT)
+    wait_for(lambda: "once more stops at once" in batch.err.read_text())
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    assert batch.finish(process).code == 128 + signal.SIGINT
+    assert time.monotonic() - began < 15
+    wait_for(lambda: not nodes.workers())
 
 
 def test_two_drivers_at_once_share_the_work(batch: Batch, nodes: Nodes) -> None:
