@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 import zstandard
 
@@ -56,6 +57,8 @@ class _Worker:
     name: str
     work: ShardWork
     lost_with: Callable[[Shard], bool]
+    dies_late: bool = False
+    stored: list[Result] = field(default_factory=list)
 
     async def introduce(self) -> Introduction:
         return self.work.introduction
@@ -63,10 +66,20 @@ class _Worker:
     async def read(self, shard: Shard, lease: Lease, known: Sequence[Result]) -> Outcome:
         if self.lost_with(shard):
             raise WorkerLost(self.name)
-        return await self.work.read(shard, lease, known)
+        if not self.dies_late:
+            return await self.work.read(shard, lease, known)
+        # Somebody has the lease of a later generation, for all that the worker knows.
+        self.work.commits.leases.write(f"{shard.key}.9", b"{}")
+        outcome = await self.work.read(shard, Lease(shard.key, 8), known)
+        self.work.commits.leases.remove(f"{shard.key}.9")
+        self.stored = list(outcome.results)
+        # Twice as long as it takes until somebody asks for news.
+        await anyio.sleep(1.0)
+        raise WorkerLost(self.name)
 
     async def news(self) -> News:
-        return News(reading_of(self.work.meter), self.work.news())
+        stored, self.stored = self.stored, []
+        return News(reading_of(self.work.meter), [*self.work.news(), *stored])
 
     async def stop(self) -> None:
         self.work.stop.request()
@@ -85,6 +98,7 @@ class _Cluster:
     hired: int = 0
     free: list[Engine] = field(default_factory=list)
     made: list[ShardWork] = field(default_factory=list)
+    dies_late: bool = False
 
     def __post_init__(self) -> None:
         self.free = list(self.engines)
@@ -93,7 +107,9 @@ class _Cluster:
         new: list[RemoteWorker] = []
         while self.free:
             self.hired += 1
-            new.append(_Worker(f"w{self.hired}", self._work(self.free.pop(0)), self.lost_with))
+            work = self._work(self.free.pop(0))
+            late = self.dies_late and self.hired == 1
+            new.append(_Worker(f"w{self.hired}", work, self.lost_with, late))
         return new
 
     def lost(self, _worker: RemoteWorker) -> None:
@@ -267,3 +283,18 @@ def test_the_meter_is_the_sum_of_the_workers() -> None:
     meter.gone("b")
     meter.update("a", reading_of(worker))
     assert (meter.pages, meter.reading.tasks, meter.reading.seconds) == (14, 4, 4.0)
+
+
+async def test_documents_that_were_stored_by_a_worker_that_died_are_not_read_again(
+    tmp_path: Path,
+) -> None:
+    items = make_documents(tmp_path / "in", [1] * 3)
+    request = _request(tmp_path / "out")
+    cluster = _Cluster(request, [FakeEngine(capacity=2)])
+    cluster.dies_late = True
+    meter = await _run(request, items, cluster)
+    assert (meter.done, meter.pages) == (3, 3)
+    commits = Commits(request.sink.root)
+    [record] = commits.records(commits.done())
+    assert {one["id"] for one in record.results} == {item.id for item in items}
+    commits.close()

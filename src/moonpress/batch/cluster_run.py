@@ -255,7 +255,11 @@ class ClusterRun:
             await anyio.sleep(_HELD_SECONDS)
             await self.backlog.give_back(shard, last=True)
             return
-        elif left and not await self._read(worker, Shard(shard.key, tuple(left)), lease, known):
+        elif not left:
+            # The worker that read the last of them died before it could say so.
+            await anyio.to_thread.run_sync(self.commits.commit, lease, known, ())
+            await self._adopt((), shard.key)
+        elif not await self._read(worker, Shard(shard.key, tuple(left)), lease, known):
             return
         await self._end(shard, lease)
 
@@ -352,7 +356,10 @@ class ClusterRun:
         if not found and key is None:
             return
         meter = self.parts.meter
-        for entry in await anyio.to_thread.run_sync(self.parts.ledger.adopt, found, key):
+        # What is entered is counted, even if the worker is lost meanwhile.
+        with anyio.CancelScope(shield=True):
+            new = await anyio.to_thread.run_sync(self.parts.ledger.adopt, found, key)
+        for entry in new:
             if entry.state is State.DONE:
                 meter.document_out(entry)
             else:
