@@ -7,6 +7,7 @@ Never makes test data: see `tests.generators`.
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,13 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 def shared_folder() -> Path:
     """Where the shared test data is expected: ``MOONPRESS_SHARED``, or beside the checkout."""
     return Path(os.environ.get("MOONPRESS_SHARED") or CHECKOUT.parent / "shared")
+
+
+def pytest_configure() -> None:
+    """Let children of tests meet signals, also where a shell made us ignore them (``nohup``)."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
