@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -290,3 +293,34 @@ def test_odd_names_are_read_and_shown_on_one_line(batch: Batch) -> None:
     assert "\x1b" not in result.err
     assert sum(line.startswith("error: bro") for line in result.err.splitlines()) == 1
     assert batch.report()["documents"]["done"] == len(names)
+
+
+def test_files_that_are_no_documents_are_passed_over_and_counted(batch: Batch) -> None:
+    make_inputs(batch.inputs, {"one.pdf": 1})
+    (batch.inputs / "README.txt").write_text("no document")
+    (batch.inputs / "data.csv").write_text("1,2")
+    result = batch.read()
+    assert result.code == 0, result.err
+    assert "Passed over 2 files" in result.err
+    assert batch.report()["documents"]["passed_over"] == 2
+
+
+def test_arxiv_papers_come_from_a_template_address(batch: Batch) -> None:
+    site = batch.folder / "mirror"
+    site.mkdir()
+    (site / "2401.01234v2.pdf").write_bytes(labelled_pdf("paper", 2))
+    handler = partial(SimpleHTTPRequestHandler, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/{{id}}.pdf"
+        result = batch("arxiv:2401.01234v2", "-o", "out", "--arxiv-url", address)
+        server.shutdown()
+    assert result.code == 0, result.err
+    (row,) = batch.manifest().values()
+    assert (row["status"], row["pages"]) == ("ok", 2)
+
+
+def test_an_arxiv_address_without_a_place_for_the_id_is_refused(batch: Batch) -> None:
+    result = batch("arxiv:2401.01234", "-o", "out", "--arxiv-url", "http://example.org/")
+    assert result.code == 2
+    assert "{id}" in result.line

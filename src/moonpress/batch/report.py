@@ -31,6 +31,7 @@ class RunFacts:
         engine: Who read.
         meter: Its counters.
         problems: Found, and could not even become documents.
+        passed_over: Files whose suffix is none of a document.
         ended: ``complete``, ``stopped`` on request, or the code of the error that ended it.
         stopped_by: Number of the signal that asked it to stop, if one did.
         price_per_hour: Of the machines, in any currency; ``None`` when unknown.
@@ -41,6 +42,7 @@ class RunFacts:
     engine: str
     meter: Meter
     problems: list[InputProblem]
+    passed_over: int
     ended: str
     stopped_by: int | None
     price_per_hour: float | None
@@ -59,7 +61,7 @@ def report_of(facts: RunFacts) -> dict[str, Any]:
         "at": dt.datetime.now(tz=dt.UTC).isoformat(timespec="seconds"),
         "engine": facts.engine,
         "seconds": round(seconds, 3),
-        "documents": _documents(counts, meter),
+        "documents": {**_documents(counts, meter), "passed_over": facts.passed_over},
         "pages": {
             "read_now": meter.pages,
             "by_status": {status.value: count for status, count in meter.by_status.items()},

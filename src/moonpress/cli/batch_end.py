@@ -121,6 +121,9 @@ def _tell_end(facts: RunFacts, report: dict[str, Any], places: Places, voice: Vo
     meter = facts.meter
     meter.total = None
     voice.say(f"{summary(meter)}, in {duration(meter.seconds)}")
+    if facts.passed_over:
+        files = "file" if facts.passed_over == 1 else "files"
+        voice.say(f"Passed over {facts.passed_over:,} {files} that are no PDF or picture by name")
     if meter.pages:
         voice.say(f"Bound by {report['bound']['by']}: {report['bound']['evidence']}")
     if report["cost"]:

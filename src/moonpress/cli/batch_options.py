@@ -55,6 +55,16 @@ Limit = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
+ArxivUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--arxiv-url",
+        metavar="URL",
+        envvar="MOONPRESS_ARXIV_URL",
+        help="Where the papers of arxiv:ID come from, with {id} for the id: a mirror, for many.",
+        rich_help_panel=INPUT,
+    ),
+]
 Shard = Annotated[
     str | None,
     typer.Option(

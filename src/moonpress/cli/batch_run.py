@@ -59,6 +59,7 @@ class BatchCommand:
     dpi: float | None
     max_image_width: int | None
     limit: int | None
+    arxiv_url: str | None
     output: str | None
     sink: str
     formats: tuple[str, ...]
@@ -90,7 +91,13 @@ def run_command(command: BatchCommand, voice: Voice) -> int:
     if part is not None and command.ray is not None:
         raise UsageError("--shard and --ray exclude each other", hint="Leave one of them out")
     with _scratch() as scratch:
-        search = Search(command.inputs, scratch, part, command.limit)
+        search = Search(
+            command.inputs,
+            scratch,
+            part=part,
+            limit=command.limit,
+            arxiv=command.arxiv_url,
+        )
         if command.dry_run:
             return dry_run(search, command, voice)
         places = places_for(command.inputs, command.output, command.ledger, part)
@@ -148,6 +155,7 @@ class _Command:
             engine=ledger.fact(ENGINE_FACT) or "",
             meter=meter,
             problems=problems,
+            passed_over=self.search.skipped,
             ended=error.code if error else "stopped" if stop.requested else "complete",
             stopped_by=stop.signal_number if stop.requested else None,
             price_per_hour=self.command.price_per_hour,

@@ -11,8 +11,9 @@ from itertools import islice
 from pathlib import Path
 
 from moonpress.cli.batch_places import Part
+from moonpress.errors import UsageError
 from moonpress.sources.inputs.copies import LocalCopies
-from moonpress.sources.inputs.find import FindOptions, find_items
+from moonpress.sources.inputs.find import ARXIV, FindOptions, find_items
 from moonpress.sources.inputs.item import InputItem, InputProblem
 from moonpress.sources.inputs.limits import Limits
 from moonpress.sources.inputs.opening import Opener
@@ -26,6 +27,10 @@ class Search:
         scratch: For copies of what is not on this machine.
         part: Of the documents; ``None`` for all.
         limit: Documents at most; ``None`` for all.
+        arxiv: Address of an arXiv paper, with ``{id}`` in it; ``None`` for arXiv's own.
+
+    Raises:
+        UsageError: ``arxiv`` has no place for the id.
 
     Attributes:
         leave_out: Folders that are not entered.
@@ -34,9 +39,18 @@ class Search:
     """
 
     def __init__(
-        self, inputs: tuple[str, ...], scratch: Path, part: Part | None, limit: int | None
+        self,
+        inputs: tuple[str, ...],
+        scratch: Path,
+        *,
+        part: Part | None,
+        limit: int | None,
+        arxiv: str | None,
     ) -> None:
+        if arxiv is not None and "{id}" not in arxiv:
+            raise UsageError("--arxiv-url has no {id} in it", hint=f"Write it like {ARXIV}")
         self._inputs = inputs
+        self._arxiv = arxiv or ARXIV
         self._copies = LocalCopies(scratch, Limits())
         self._part = part
         self._limit = limit
@@ -47,7 +61,10 @@ class Search:
     def items(self) -> Iterator[InputItem | InputProblem]:
         """Documents of the part, and what cannot be read."""
         options = FindOptions(
-            copies=self._copies, leave_out=self.leave_out, skipped=self._count_skipped
+            copies=self._copies,
+            leave_out=self.leave_out,
+            arxiv=self._arxiv,
+            skipped=self._count_skipped,
         )
         for one in find_items(self._inputs, options):
             if isinstance(one, InputProblem) or self._part is None or self._part.has(one.id):
@@ -56,7 +73,7 @@ class Search:
     def count(self, gone: threading.Event) -> int | None:
         """How many documents there are; ``None`` when nobody wants to know any more."""
         count = 0
-        options = FindOptions(copies=self._copies, leave_out=self.leave_out)
+        options = FindOptions(copies=self._copies, leave_out=self.leave_out, arxiv=self._arxiv)
         found = find_items(self._inputs, options)
         documents = (
             one
