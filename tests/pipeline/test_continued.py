@@ -267,5 +267,6 @@ def test_real_documents_are_joined_where_they_go_on(
     name: str, expected: list[str], shared: Path
 ) -> None:
     document = convert(shared / "data" / "corpus" / f"{name}.pdf", engine="embedded")
-    pairs = [f"{a.split('-')[0]} {b.split('-')[0]}" for a, b in joined(document)]
-    assert pairs == expected
+    pages = [(a.split("-")[0], b.split("-")[0]) for a, b in joined(document)]
+    # Paragraphs also go on in the next column of their page.
+    assert [f"{a} {b}" for a, b in pages if a != b] == expected
