@@ -42,6 +42,7 @@ from moonpress.engines.registry import create_engine
 from moonpress.errors import MoonpressError, UsageError, root_cause
 from moonpress.outputs.disk import output_errors
 from moonpress.pipeline.convert import DRAWING_SECONDS
+from moonpress.processes.memory import return_large_blocks
 from moonpress.sources.inputs.item import InputProblem
 from moonpress.sources.page_range import check_selection
 
@@ -84,6 +85,7 @@ def run_command(command: BatchCommand, voice: Voice) -> int:
     Raises:
         MoonpressError: what concerns more than one document.
     """
+    return_large_blocks()
     check_selection(command.pages)
     for name in command.formats:
         find_output(name)

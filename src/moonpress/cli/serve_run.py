@@ -13,6 +13,7 @@ from moonpress.cli.engine_choice import EngineChoice
 from moonpress.cli.voice import Voice
 from moonpress.engines.registry import create_engine
 from moonpress.errors import EngineUnavailable
+from moonpress.processes.memory import return_large_blocks
 
 _KEYS = "MOONPRESS_SERVE_KEYS"
 
@@ -48,6 +49,7 @@ def run_service(command: ServeCommand, voice: Voice) -> int:
     except ModuleNotFoundError as error:
         message = f"serving needs the package {error.name}, which is not installed"
         raise EngineUnavailable(message, hint="Run pip install 'moonpress[serve]'") from error
+    return_large_blocks()
     lines = os.environ.get(_KEYS, "").split(",")
     if command.keys_file is not None:
         lines += keys_from(Path(command.keys_file))
