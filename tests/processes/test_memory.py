@@ -21,9 +21,9 @@ pins = []
 for _ in range(3):
     blocks = []
     for _ in range(150):
-        blocks.append(bytes(draw.randint(400_000, 900_000)))
+        blocks.append(b"x" * draw.randint(400_000, 900_000))
         # What stays between the blocks keeps the heap from shrinking.
-        pins.append(bytearray(3000))
+        pins.append(b"y" * (3000 + len(pins)))
     blocks.clear()
 print(resident())
 """
