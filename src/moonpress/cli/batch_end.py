@@ -123,7 +123,7 @@ def _tell_end(facts: RunFacts, report: dict[str, Any], places: Places, voice: Vo
     voice.say(f"{summary(meter)}, in {duration(meter.seconds)}")
     if facts.passed_over:
         files = "file" if facts.passed_over == 1 else "files"
-        voice.say(f"Passed over {facts.passed_over:,} {files} that are no PDF or picture by name")
+        voice.say(f"Passed over {facts.passed_over:,} {files} without the suffix of a document")
     if meter.pages:
         voice.say(f"Bound by {report['bound']['by']}: {report['bound']['evidence']}")
     if report["cost"]:
