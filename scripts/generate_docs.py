@@ -26,7 +26,7 @@ _FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 _NOTICE = "<!-- Made by scripts/generate_docs.py; change the code and run it again. -->"
 _COMMANDS = {
     pdf.PROGRAM: pdf.app,
-    batch.PROGRAM: batch.run_app,
+    batch.PROGRAM: batch.batch_app,
     f"{batch.PROGRAM} status": batch.status_app,
     f"{batch.PROGRAM} retry": batch.retry_app,
     serve.PROGRAM: serve.app,

@@ -12,9 +12,10 @@ import typer
 
 from moonpress.cli import batch_options as b
 from moonpress.cli import options as o
-from moonpress.cli.errors import USAGE, run_at_edge
+from moonpress.cli.entry import run_app
+from moonpress.cli.errors import run_at_edge
 from moonpress.cli.help import GroupedCommand
-from moonpress.cli.voice import Voice, write_line
+from moonpress.cli.voice import Voice
 
 PROGRAM = "chandra-batch"
 _EPILOG = """\
@@ -33,12 +34,12 @@ Exit codes: 0 all pages read, 2 bad usage, 3 some documents or pages failed, 4 n
 read, 5 engine unavailable, 1 a bug, 130 stopped by Ctrl-C.
 """
 
-run_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+batch_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 status_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 retry_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
-@run_app.command(cls=GroupedCommand, epilog=_EPILOG)
+@batch_app.command(cls=GroupedCommand, epilog=_EPILOG)
 def chandra_batch(
     inputs: b.Inputs,
     *,
@@ -152,15 +153,6 @@ def main() -> int:
     """Run the command; the return value is the exit code."""
     apps = {"status": status_app, "retry": retry_app}
     name = sys.argv[1] if len(sys.argv) > 1 else ""
-    app = apps.get(name, run_app)
-    program, arguments = (PROGRAM, sys.argv[1:])
     if name in apps:
-        program, arguments = (f"{PROGRAM} {name}", sys.argv[2:])
-    command = typer.main.get_command(app)
-    try:
-        code: int | None = command.main(arguments, prog_name=program, standalone_mode=False)
-    except typer.TyperException as error:
-        cause = " ".join(error.format_message().split()).rstrip(".")
-        write_line(f"error: {cause}. See {program} --help [usage]")
-        return USAGE
-    return code or 0
+        return run_app(apps[name], f"{PROGRAM} {name}", sys.argv[2:])
+    return run_app(batch_app, PROGRAM)

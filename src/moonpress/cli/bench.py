@@ -11,6 +11,7 @@ import typer
 
 from moonpress.cli import bench_options as b
 from moonpress.cli import options as o
+from moonpress.cli.entry import run_app
 from moonpress.cli.errors import USAGE, run_at_edge
 from moonpress.cli.help import GroupedCommand
 from moonpress.cli.voice import Voice, write_line
@@ -84,13 +85,4 @@ def main() -> int:
     elif arguments[:1] not in ([], ["--help"], ["--version"]):
         write_line(f"error: {PROGRAM} has the command load. See {PROGRAM} --help [usage]")
         return USAGE
-    command = typer.main.get_command(load_app)
-    try:
-        code: int | None = command.main(
-            arguments or ["--help"], prog_name=f"{PROGRAM} load", standalone_mode=False
-        )
-    except typer.TyperException as error:
-        cause = " ".join(error.format_message().split()).rstrip(".")
-        write_line(f"error: {cause}. See {PROGRAM} load --help [usage]")
-        return USAGE
-    return code or 0
+    return run_app(load_app, f"{PROGRAM} load", arguments or ["--help"])

@@ -9,9 +9,10 @@ from __future__ import annotations
 import typer
 
 from moonpress.cli import options as o
-from moonpress.cli.errors import USAGE, run_at_edge
+from moonpress.cli.entry import run_app
+from moonpress.cli.errors import run_at_edge
 from moonpress.cli.help import GroupedCommand
-from moonpress.cli.voice import Voice, write_line
+from moonpress.cli.voice import Voice
 
 PROGRAM = "chandra-pdf"
 _EPILOG = """\
@@ -93,11 +94,4 @@ def chandra_pdf(
 
 def main() -> int:
     """Run the command; the return value is the exit code."""
-    command = typer.main.get_command(app)
-    try:
-        code: int | None = command.main(prog_name=PROGRAM, standalone_mode=False)
-    except typer.TyperException as error:
-        cause = " ".join(error.format_message().split()).rstrip(".")
-        write_line(f"error: {cause}. See {PROGRAM} --help [usage]")
-        return USAGE
-    return code or 0
+    return run_app(app, PROGRAM)

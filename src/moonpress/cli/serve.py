@@ -10,9 +10,10 @@ import typer
 
 from moonpress.cli import options as o
 from moonpress.cli import serve_options as s
-from moonpress.cli.errors import USAGE, run_at_edge
+from moonpress.cli.entry import run_app
+from moonpress.cli.errors import run_at_edge
 from moonpress.cli.help import GroupedCommand
-from moonpress.cli.voice import Voice, write_line
+from moonpress.cli.voice import Voice
 
 PROGRAM = "chandra-serve"
 _EPILOG = """\
@@ -88,11 +89,4 @@ def chandra_serve(
 
 def main() -> int:
     """Run the command; the return value is the exit code."""
-    command = typer.main.get_command(app)
-    try:
-        code: int | None = command.main(prog_name=PROGRAM, standalone_mode=False)
-    except typer.TyperException as error:
-        cause = " ".join(error.format_message().split()).rstrip(".")
-        write_line(f"error: {cause}. See {PROGRAM} --help [usage]")
-        return USAGE
-    return code or 0
+    return run_app(app, PROGRAM)
