@@ -203,7 +203,7 @@ def batch_in(folder: Path, plugins: Path) -> Batch:
     return Batch(folder, env, folder / "out")
 
 
-def wait_for(what: Callable[[], bool], *, seconds: float = 30.0) -> None:
+def wait_for(what: Callable[[], bool], *, seconds: float = 60.0) -> None:
     """Return as soon as something has happened; fails after a while."""
     deadline = time.monotonic() + seconds
     while not what():

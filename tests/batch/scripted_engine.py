@@ -33,7 +33,8 @@ class ScriptedEngine:
     ``SCRIPT_LOG`` names a file that gets a line ``took SECONDS TEXT`` and ``gave SECONDS TEXT``
     for each page. ``SCRIPT_DELAY`` is how many seconds a page takes. While the file that
     ``SCRIPT_DOWN`` names exists, nobody answers. Pages with the words of ``SCRIPT_REFUSE`` are
-    rejected. With ``SCRIPT_FIGURES`` each page has a figure.
+    rejected. With ``SCRIPT_FIGURES`` each page has a figure. While the file that ``SCRIPT_HOLD``
+    names exists, pages with the words in it wait.
     """
 
     script: Mapping[str, str]
@@ -52,6 +53,8 @@ class ScriptedEngine:
             raise EngineUnavailable("nobody answers")
         self._note("took", text)
         await anyio.sleep(float(self.script.get("SCRIPT_DELAY", "0")))
+        while self._held(text):  # noqa: ASYNC110 - another process takes the file away
+            await anyio.sleep(0.05)
         refused = self.script.get("SCRIPT_REFUSE")
         if refused and refused in text:
             raise EngineRejected("as the script says")
@@ -72,6 +75,13 @@ class ScriptedEngine:
     def _down(self) -> bool:
         switch = self.script.get("SCRIPT_DOWN")
         return switch is not None and Path(switch).exists()
+
+    def _held(self, text: str) -> bool:
+        try:
+            words = Path(self.script["SCRIPT_HOLD"]).read_text()
+        except (KeyError, FileNotFoundError):
+            return False
+        return words in text
 
     def _note(self, what: str, text: str) -> None:
         log = self.script.get("SCRIPT_LOG")

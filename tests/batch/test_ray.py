@@ -71,6 +71,17 @@ class Nodes:
         parts = [line.split(" ", 2) for line in lines]
         return Counter(p[2] for p in parts if p[0] == "took" and p[2].startswith(label))
 
+    @contextmanager
+    def holding(self, words: str) -> Iterator[None]:
+        """Inside, pages with these words are begun and not ended."""
+        hold = self.log.with_name("hold")
+        hold.with_suffix(".new").write_text(words)
+        hold.with_suffix(".new").rename(hold)
+        try:
+            yield
+        finally:
+            hold.unlink()
+
 
 @contextmanager
 def _cluster(plugins: Path, delay: float) -> Iterator[Nodes]:
@@ -78,6 +89,7 @@ def _cluster(plugins: Path, delay: float) -> Iterator[Nodes]:
     folder = Path(tempfile.mkdtemp(prefix="mp-", dir="/tmp"))
     env = batch_in(folder / "c", plugins).env
     env |= {"SCRIPT_DELAY": str(delay), "SCRIPT_LOG": str(folder / "log")}
+    env |= {"SCRIPT_HOLD": str(folder / "hold")}
     env |= {"TMPDIR": str(folder), "RAY_USAGE_STATS_ENABLED": "0"}
     command = [sys.executable, "-m", "tests.batch.ray_nodes", "3"]
     process = subprocess.Popen(
@@ -240,21 +252,22 @@ def test_ctrl_c_twice_stops_at_once(batch: Batch, nodes: Nodes) -> None:
 
 
 def test_two_drivers_at_once_share_the_work(batch: Batch, nodes: Nodes) -> None:
-    texts = _documents(batch, "two", 36)
+    # More than one driver takes at once: two shards a worker, of 16 documents at most.
+    texts = _documents(batch, "two", 120)
     options = ("--ray", nodes.address, "--sink", "jsonl")
-    # Ledgers of their own, as on two machines.
-    first = batch.start(*options, "--ledger", "a/ledger.sqlite")
-    second = batch.start(*options, "--ledger", "b/ledger.sqlite")
 
-    holders: set[str] = set()
-
-    def both_read() -> bool:
+    def holders() -> set[str]:
+        found = set()
         for path in (batch.out / ".moonpress" / "leases").glob("*-1.*"):
             with suppress(FileNotFoundError):
-                holders.add(json.loads(path.read_bytes())["name"])
-        return len(holders) == 2
+                found.add(json.loads(path.read_bytes())["name"])
+        return found
 
-    wait_for(both_read)
+    with nodes.holding("two"):
+        # Ledgers of their own, as on two machines.
+        first = batch.start(*options, "--ledger", "a/ledger.sqlite")
+        second = batch.start(*options, "--ledger", "b/ledger.sqlite")
+        wait_for(lambda: len(holders()) == 2, seconds=120)
     codes = [batch.finish(process).code for process in (first, second)]
 
     assert codes == [0, 0]

@@ -1,18 +1,21 @@
-"""Shards that wait for a worker, and those that have to be read once more.
+"""Shards that wait for a worker, those that another run reads, and those to be read once more.
 
-Owns the queue and when it is empty for good. Never knows what a worker is.
+Owns the queue and when it is empty for good. Never knows what a worker is, or who holds a shard.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from typing import Final
 
 import anyio
 
 from moonpress.batch.shards import Shard
 from moonpress.batch.stop import Stop
 
-_WAITING = 4
+_WAITING: Final = 4
+_HELD: Final = 256
+_HELD_SECONDS: Final = 2.0
 
 
 class Backlog:
@@ -20,11 +23,16 @@ class Backlog:
 
     Args:
         stop: Nothing more is given out once it is requested.
+        held_seconds: After how long a shard that another run holds is looked at again.
     """
 
-    def __init__(self, stop: Stop) -> None:
+    def __init__(self, stop: Stop, *, held_seconds: float = _HELD_SECONDS) -> None:
         self._stop = stop
+        self._held_seconds = held_seconds
         self._waiting: deque[Shard] = deque()
+        # Beside those that wait, or a run that comes second would never see past the shards of the
+        # first. Each with when it is due, the earliest first.
+        self._held: deque[tuple[float, Shard]] = deque()
         self._out = 0
         self._closed = False
         self._change = anyio.Condition()
@@ -32,7 +40,7 @@ class Backlog:
     async def put(self, shard: Shard) -> None:
         """Add a shard; waits while enough others do."""
         async with self._change:
-            while len(self._waiting) >= _WAITING and not self._stop.requested:
+            while self._is_full and not self._stop.requested:
                 await self._change.wait()
             self._waiting.append(shard)
             self._change.notify_all()
@@ -47,13 +55,15 @@ class Backlog:
         """The next shard, or ``None`` when all are finished or a stop was requested."""
         async with self._change:
             while not self._stop.requested:
-                if self._waiting:
+                shard = self._next()
+                if shard is not None:
                     self._out += 1
                     self._change.notify_all()
-                    return self._waiting.popleft()
-                if self._closed and not self._out:
+                    return shard
+                if self._is_done:
                     return None
-                await self._change.wait()
+                with anyio.move_on_after(self._until_due()):
+                    await self._change.wait()
             return None
 
     async def finish(self) -> None:
@@ -62,14 +72,18 @@ class Backlog:
             self._out -= 1
             self._change.notify_all()
 
-    async def give_back(self, shard: Shard, *, last: bool = False) -> None:
-        """A shard that was taken has to be read by another, before all others or after them."""
+    async def give_back(self, shard: Shard) -> None:
+        """A shard that was taken has to be read by another, before all others."""
         async with self._change:
             self._out -= 1
-            if last:
-                self._waiting.append(shard)
-            else:
-                self._waiting.appendleft(shard)
+            self._waiting.appendleft(shard)
+            self._change.notify_all()
+
+    async def set_aside(self, shard: Shard) -> None:
+        """A shard that was taken is held by another run: it is looked at again later."""
+        async with self._change:
+            self._out -= 1
+            self._held.append((anyio.current_time() + self._held_seconds, shard))
             self._change.notify_all()
 
     async def wake(self) -> None:
@@ -80,5 +94,23 @@ class Backlog:
     async def until_finished(self) -> None:
         """Return when nothing waits and nothing is out, or a stop was requested and nothing is."""
         async with self._change:
-            while self._out or not (self._stop.requested or (self._closed and not self._waiting)):
+            while not (self._is_done or (self._stop.requested and not self._out)):
                 await self._change.wait()
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self._waiting) >= _WAITING or len(self._held) >= _HELD
+
+    @property
+    def _is_done(self) -> bool:
+        return self._closed and not (self._waiting or self._held or self._out)
+
+    def _next(self) -> Shard | None:
+        if self._waiting:
+            return self._waiting.popleft()
+        if self._held and self._held[0][0] <= anyio.current_time():
+            return self._held.popleft()[1]
+        return None
+
+    def _until_due(self) -> float | None:
+        return self._held[0][0] - anyio.current_time() if self._held else None

@@ -41,7 +41,6 @@ _SHARDS_AT_ONCE = 2
 _TRIES = 4
 _NEWS_SECONDS = 0.5
 _HIRE_SECONDS = 5.0
-_HELD_SECONDS = 2.0
 _PROBLEMS_KEPT = 1000
 
 
@@ -252,8 +251,7 @@ class ClusterRun:
             await self._adopt(record.results, shard.key)
         elif lease is None:
             # Another run reads it. Until that is done or gone there may be others to read.
-            await anyio.sleep(_HELD_SECONDS)
-            await self.backlog.give_back(shard, last=True)
+            await self.backlog.set_aside(shard)
             return
         elif not left:
             # The worker that read the last of them died before it could say so.
@@ -277,7 +275,7 @@ class ClusterRun:
             raise outcome.error
         if outcome.complete:
             # Somebody else was faster.
-            await self.backlog.give_back(shard, last=True)
+            await self.backlog.set_aside(shard)
         else:
             await self.backlog.finish()
         return False
