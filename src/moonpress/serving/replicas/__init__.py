@@ -1,0 +1,1 @@
+"""vLLM servers that the service starts itself: planned, started, watched, replaced."""
