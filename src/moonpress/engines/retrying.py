@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import anyio
 
 from moonpress.document import PageImage, PageReading
-from moonpress.engines.base import Engine, prepare
+from moonpress.engines.base import Engine, preferred_dpi, prepare
 from moonpress.errors import EngineBusy, EngineUnavailable
 from moonpress.telemetry import event
 
@@ -59,8 +59,16 @@ class Retrying:
         self._clock = clock
         self._away_since: float | None = None
         self.name = engine.name
-        self.capacity = engine.capacity
-        self.preferred_dpi: float | None = getattr(engine, "preferred_dpi", None)
+
+    @property
+    def capacity(self) -> int:
+        """Of the engine; that of a pool changes."""
+        return self._engine.capacity
+
+    @property
+    def preferred_dpi(self) -> float | None:
+        """Of the engine."""
+        return preferred_dpi(self._engine)
 
     async def prepare(self) -> None:
         """See whether the engine can be used now; nothing is waited for at the start."""

@@ -1,23 +1,19 @@
 """The engine ``vllm``: Chandra models behind one server or several.
 
-Owns how the parts are put together and their bounds. The parts do the work: `model` asks a server,
-`moonpress.engines.guarded` watches it, `pool` and `retrying` deal with servers that go away.
+Owns how the parts are put together and their bounds. The parts do the work: `replica` reads through
+one server, `moonpress.engines.pool` and `retrying` deal with servers that go away.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
-import anyio
-
 from moonpress.document import PageImage, PageReading
-from moonpress.engines.chandra.address import Address, base_of, header_of
-from moonpress.engines.chandra.client import ChatClient, Patience
-from moonpress.engines.chandra.facts import PREFERRED_DPI, TRIES
-from moonpress.engines.chandra.model import ChandraModel, RequestChoices
+from moonpress.engines.chandra.address import base_of, header_of
+from moonpress.engines.chandra.facts import PREFERRED_DPI
+from moonpress.engines.chandra.model import RequestChoices
 from moonpress.engines.chandra.picture import ImageFormat, encoder
-from moonpress.engines.guarded import Guarded, Guards
+from moonpress.engines.chandra.replica import ChandraReplica, ReplicaChoices
 from moonpress.engines.pool import ReplicaPool
 from moonpress.engines.registry import EngineOptions
 from moonpress.engines.retrying import Retrying, Waiting
@@ -28,7 +24,8 @@ LOCAL_URL = "http://localhost:8000/v1"
 _PAGE_SECONDS = 900.0
 _PAGES_PER_SERVER = 32
 _WAITING = Waiting(outage=30.0, busy=600.0)
-_ENCODERS_AT_MOST = 4
+# Servers that the service starts itself take minutes to come back, and they do come back.
+_WAITING_FOR_OWN = Waiting(outage=1200.0, busy=600.0)
 
 
 class ChandraVLLMEngine:
@@ -45,6 +42,8 @@ class ChandraVLLMEngine:
         confidence: Ask for the probability of each token, from which blocks get their confidence.
         pages_per_server: Pages in flight at each server.
         page_timeout: Seconds that all tries at one page may take together.
+        more_come: Servers are added while the engine is in use (`pool`, `replica`); none has to be
+            named, and pages wait longer for one.
 
     Raises:
         UsageError: an address, a header or another choice makes no sense.
@@ -73,27 +72,36 @@ class ChandraVLLMEngine:
         confidence: bool = True,
         pages_per_server: int = _PAGES_PER_SERVER,
         page_timeout: float = _PAGE_SECONDS,
+        more_come: bool = False,
     ) -> None:
         if version not in {None, 1, 2}:
             raise UsageError(f"there is no version {version} of the model", hint="Choose 1 or 2")
         urls = (url,) if isinstance(url, str) else tuple(url)
-        if not urls:
+        if not urls and not more_come:
             raise UsageError("no server is named", hint="Give one with --url")
         form = _image_format(image_format)
         self.picture_encoder = encoder(form)
-        choices = RequestChoices(model, version, form, confidence)
-        guards = Guards(TRIES, page_timeout)
-        pairs = tuple(header_of(header) for header in headers)
-        encoders = anyio.CapacityLimiter(min(os.cpu_count() or 1, _ENCODERS_AT_MOST))
-        replicas = []
+        self._choices = ReplicaChoices(
+            requests=RequestChoices(model, version, form, confidence),
+            pages=pages_per_server,
+            page_timeout=page_timeout,
+            api_key=api_key,
+            ca_file=ca_file,
+            headers=tuple(header_of(header) for header in headers),
+        )
+        self._pool = ReplicaPool([], name=self.name)
         for base in dict.fromkeys(base_of(one) for one in urls):
-            address = Address(base, api_key, ca_file, pairs)
-            # One more, for questions about the server's health.
-            client = ChatClient(address, Patience(), connections=pages_per_server + 1)
-            served = ChandraModel(client, choices, capacity=pages_per_server, encoders=encoders)
-            guarded = Guarded(served, guards, preferred_dpi=PREFERRED_DPI, threads=encoders)
-            replicas.append(guarded)
-        self._reader = Retrying(ReplicaPool(replicas), _WAITING)
+            self._pool.add(self._choices.replica(base), base)
+        self._reader = Retrying(self._pool, _WAITING_FOR_OWN if more_come else _WAITING)
+
+    @property
+    def pool(self) -> ReplicaPool:
+        """The servers, each a `ChandraReplica`: to add some, and to lend one for other use."""
+        return self._pool
+
+    def replica(self, url: str) -> ChandraReplica:
+        """A server more, to be added to the pool."""
+        return self._choices.replica(url)
 
     @property
     def capacity(self) -> int:
@@ -124,11 +132,11 @@ class ChandraVLLMEngine:
         await self._reader.aclose()
 
 
-def create(options: EngineOptions) -> ChandraVLLMEngine:
+def create(options: EngineOptions, *, more_come: bool = False) -> ChandraVLLMEngine:
     """Make the engine from a user's options (the entry point's target)."""
     server = options.server
     return ChandraVLLMEngine(
-        server.urls or LOCAL_URL,
+        server.urls or (() if more_come else LOCAL_URL),
         api_key=server.api_key,
         model=server.model,
         ca_file=server.ca_file,
@@ -137,6 +145,7 @@ def create(options: EngineOptions) -> ChandraVLLMEngine:
         confidence=server.confidence,
         pages_per_server=options.workers or _PAGES_PER_SERVER,
         page_timeout=options.page_timeout or _PAGE_SECONDS,
+        more_come=more_come,
     )
 
 
