@@ -22,9 +22,9 @@ from moonpress.batch.entry import Entry, PageRecord, State, entry_of
 from moonpress.batch.ledger_file import disk_errors, open_for_writing
 from moonpress.batch.results import Result, adopt
 from moonpress.batch.sinks.base import Stored
-from moonpress.batch.spool import encode_page
 from moonpress.document import Page, PageStatus, ProblemCode
 from moonpress.errors import MoonpressError
+from moonpress.pipeline.spool import encode_page
 from moonpress.sources.base import SourceInfo
 from moonpress.sources.inputs.address import shown
 from moonpress.sources.inputs.item import InputItem

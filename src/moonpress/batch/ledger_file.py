@@ -1,20 +1,19 @@
 """The file under the ledger: an sqlite database with one writer.
 
-Owns its tables, the lock against a second writer, and the words for what can go wrong with a disk.
-Never knows what documents go through: see `moonpress.batch.ledger`.
+Owns its tables, and the words for what can go wrong with it. Never knows what documents go through:
+see `moonpress.batch.ledger`.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-from moonpress.errors import InputMissing, MoonpressError, NoSpace, OutputError, UsageError
+from moonpress import database as files
+from moonpress.errors import InputMissing, UsageError
 
 _VERSION: Final = "1"
 _SCHEMA: Final = """
@@ -54,9 +53,15 @@ CREATE TABLE IF NOT EXISTS pages (
 );
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
-_WAIT_SECONDS: Final = 30.0
 _DAMAGED: Final = "Delete it, then all is read again, or write to another place with --output"
 _NO_LEDGER: Final = f"Name another place; if it was one: {_DAMAGED[0].lower()}{_DAMAGED[1:]}"
+_WORDS: Final = files.Words(
+    noun="ledger",
+    taken="another run",
+    taken_hint="Wait for that run or stop it, or write to another place with --output",
+    foreign_hint=_NO_LEDGER,
+    damaged_hint=_DAMAGED,
+)
 
 
 def open_for_writing(path: Path) -> tuple[sqlite3.Connection, IO[str]]:
@@ -69,14 +74,13 @@ def open_for_writing(path: Path) -> tuple[sqlite3.Connection, IO[str]]:
     """
     with disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        claim = _claim(path)
+        claim = files.claim(path, _WORDS)
         try:
-            database = _connect(path)
+            database = files.connect(path)
             _check_owner(database, path)
-            database.execute("PRAGMA journal_mode = WAL")
             # A power cut must not take back what the next step built on: figures of a document
             # are removed when it is done.
-            database.execute("PRAGMA synchronous = FULL")
+            files.make_durable(database)
             database.executescript(_SCHEMA)
             database.execute("INSERT OR IGNORE INTO facts VALUES ('version', ?)", (_VERSION,))
             _check_version(database, path)
@@ -98,7 +102,7 @@ def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise InputMissing("there is no ledger of a run here", file=str(path))
     with disk_errors(path):
-        database = _connect(path)
+        database = files.connect(path)
         try:
             _check_version(database, path)
             yield database
@@ -109,42 +113,8 @@ def open_for_reading(path: Path) -> Iterator[sqlite3.Connection]:
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
     """What the disk or sqlite refuse, as errors of ours about the ledger."""
-    try:
+    with files.disk_errors(path, _WORDS):
         yield
-    except sqlite3.Error as error:
-        raise _translated(error, path) from error
-    except OSError as error:
-        kind = NoSpace if error.errno in {28, 122} else OutputError
-        raise kind(f"cannot be written: {error.strerror or error}", file=str(path)) from error
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(
-        path, timeout=_WAIT_SECONDS, check_same_thread=False, isolation_level=None
-    )
-    database.row_factory = sqlite3.Row
-    return database
-
-
-def _claim(path: Path) -> IO[str]:
-    """A lock beside the ledger; the system takes it back when the process ends in any way."""
-    lock = path.with_suffix(".lock").open("a+", encoding="ascii")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        owner = lock.read().strip()
-        lock.close()
-        who = f" (process {owner})" if owner else ""
-        raise UsageError(
-            f"another run writes to it{who}",
-            file=str(path),
-            hint="Wait for that run or stop it, or write to another place with --output",
-        ) from None
-    lock.truncate(0)
-    lock.write(f"{os.getpid()}\n")
-    lock.flush()
-    return lock
 
 
 def _check_owner(database: sqlite3.Connection, path: Path) -> None:
@@ -162,15 +132,3 @@ def _check_version(database: sqlite3.Connection, path: Path) -> None:
             file=str(path),
             hint="Finish that run with the version that began it, or write to another place",
         )
-
-
-def _translated(error: sqlite3.Error, path: Path) -> MoonpressError:
-    # Extended codes have the plain one in their last byte.
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code == sqlite3.SQLITE_FULL:
-        return NoSpace("cannot be written: the disk is full", file=str(path))
-    if code == sqlite3.SQLITE_NOTADB:
-        return UsageError("this is no ledger", file=str(path), hint=_NO_LEDGER)
-    if code == sqlite3.SQLITE_CORRUPT:
-        return UsageError(f"the ledger is damaged: {error}", file=str(path), hint=_DAMAGED)
-    return OutputError(f"the ledger cannot be used: {error}", file=str(path))

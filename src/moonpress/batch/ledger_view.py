@@ -11,9 +11,9 @@ from pathlib import Path
 
 from moonpress.batch.entry import Entry, State, entry_of
 from moonpress.batch.ledger_file import open_for_reading
-from moonpress.batch.spool import decode_page
 from moonpress.document import Page, PageStatus
 from moonpress.errors import InputMissing
+from moonpress.pipeline.spool import decode_page
 
 LEDGER_FOLDER = ".moonpress"
 LEDGER_NAME = "ledger.sqlite"

@@ -1,6 +1,7 @@
-"""Pages as bytes, while they wait in the ledger for the rest of their document.
+"""Pages as bytes, while they wait somewhere for the rest of their document.
 
-Owns the encoding. Never stores anything: see `moonpress.batch.ledger`.
+Owns the encoding. Never stores anything: see `moonpress.batch.ledger` and
+`moonpress.serving.jobs.store`.
 """
 
 from __future__ import annotations
