@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
 import aiohttp
@@ -66,15 +66,45 @@ class ChatClient:
         address: The server.
         patience: How long to wait.
         connections: At once at most.
+        prepared: See the method of this name.
     """
 
-    def __init__(self, address: Address, patience: Patience, *, connections: int) -> None:
+    def __init__(
+        self,
+        address: Address,
+        patience: Patience,
+        *,
+        connections: int,
+        prepared: Callable[[bytes], AbstractAsyncContextManager[None]] | None = None,
+    ) -> None:
         self.address = address
         self._patience = patience
         self._connections = connections
+        self._prepared = prepared
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._heard_at: float | None = None
+
+    @property
+    def heard_at(self) -> float | None:
+        """When the last piece of a reply came, by `time.monotonic`; ``None`` before the first."""
+        return self._heard_at
+
+    def hear(self) -> None:
+        """Note that a piece of a reply came now; for those who use the session themselves."""
+        self._heard_at = time.monotonic()
+
+    def session(self) -> aiohttp.ClientSession:
+        """The connections, with key and headers, for requests that are passed on as they are."""
+        return self._open()
+
+    def prepared(self, body: bytes) -> AbstractAsyncContextManager[None]:
+        """Around every chat request: what has to be done for it elsewhere before it is sent.
+
+        Args:
+            body: The request as JSON. Nothing is raised for what cannot be done.
+        """
+        return nullcontext() if self._prepared is None else self._prepared(body)
 
     async def models(self) -> tuple[ServedModel, ...]:
         """What the server has.
@@ -122,7 +152,7 @@ class ChatClient:
             BadOutput: it failed on the request and is well.
             KeyError: it has no model of the name that the request gives.
         """
-        async with self._post(body) as answer:
+        async with self.prepared(body), self._post(body) as answer:
             splitter = EventSplitter()
             ended = False
             while not ended:
@@ -160,7 +190,7 @@ class ChatClient:
             piece = await answer.content.readany()
         except _NETWORK as error:
             raise complaints.broken_off(self.address.base, error) from error
-        self._heard_at = time.monotonic()
+        self.hear()
         return piece
 
     def _at_least(self, seconds: float) -> float:

@@ -13,7 +13,7 @@ from moonpress.engines.chandra.address import base_of, header_of
 from moonpress.engines.chandra.facts import PREFERRED_DPI
 from moonpress.engines.chandra.model import RequestChoices
 from moonpress.engines.chandra.picture import ImageFormat, encoder
-from moonpress.engines.chandra.replica import ChandraReplica, ReplicaChoices
+from moonpress.engines.chandra.replica import ChandraReplica, Prepared, ReplicaChoices
 from moonpress.engines.pool import ReplicaPool
 from moonpress.engines.registry import EngineOptions
 from moonpress.engines.retrying import Retrying, Waiting
@@ -99,9 +99,9 @@ class ChandraVLLMEngine:
         """The servers, each a `ChandraReplica`: to add some, and to lend one for other use."""
         return self._pool
 
-    def replica(self, url: str) -> ChandraReplica:
-        """A server more, to be added to the pool."""
-        return self._choices.replica(url)
+    def replica(self, url: str, prepared: Prepared | None = None) -> ChandraReplica:
+        """A server more, to be added to the pool; see `ReplicaChoices.replica`."""
+        return self._choices.replica(url, prepared)
 
     @property
     def capacity(self) -> int:

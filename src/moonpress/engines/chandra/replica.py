@@ -6,7 +6,10 @@ Owns how the parts around one server are put together. Never knows of other serv
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import anyio
 
@@ -15,6 +18,8 @@ from moonpress.engines.chandra.client import ChatClient, Patience
 from moonpress.engines.chandra.facts import PREFERRED_DPI, TRIES
 from moonpress.engines.chandra.model import ChandraModel, RequestChoices
 from moonpress.engines.guarded import Guarded, Guards
+
+Prepared: TypeAlias = Callable[[bytes], AbstractAsyncContextManager[None]]
 
 _ENCODERS_AT_MOST = 4
 
@@ -61,12 +66,17 @@ class ReplicaChoices:
     headers: tuple[tuple[str, str], ...] = ()
     encoders: anyio.CapacityLimiter = field(default_factory=_encoders)
 
-    def replica(self, url: str) -> ChandraReplica:
+    def replica(self, url: str, prepared: Prepared | None = None) -> ChandraReplica:
         """The engine for one server.
+
+        Args:
+            url: Its address.
+            prepared: Around each of its requests; see `ChatClient.prepared`.
 
         Raises:
             UsageError: this is no address.
         """
         address = Address(base_of(url), self.api_key, self.ca_file, self.headers)
         # One more, for questions about the server's health.
-        return ChandraReplica(ChatClient(address, Patience(), connections=self.pages + 1), self)
+        client = ChatClient(address, Patience(), connections=self.pages + 1, prepared=prepared)
+        return ChandraReplica(client, self)
