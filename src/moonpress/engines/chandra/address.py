@@ -12,6 +12,7 @@ from moonpress.errors import UsageError
 
 _API = "/v1"
 _CHAT = "/chat/completions"
+_LOCAL = {"localhost", "127.0.0.1", "::1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,11 @@ class Address:
     def root(self) -> str:
         """The address without the API's part, where ``/health`` is."""
         return self.base.removesuffix(_API)
+
+    @property
+    def local(self) -> bool:
+        """Whether the server is on this machine, by its address."""
+        return urlsplit(self.base).hostname in _LOCAL
 
 
 def base_of(url: str) -> str:

@@ -244,8 +244,10 @@ class ChatClient:
         if self.address.ca_file is not None:
             trust = _trust(self.address.ca_file)
         connector = aiohttp.TCPConnector(limit=self._connections, ssl=trust)
-        # Environment variables of proxies are honoured, as other clients do.
-        return aiohttp.ClientSession(connector=connector, headers=headers, trust_env=True)
+        # Environment variables of proxies are honoured, as other clients do; but no proxy finds its
+        # way to a server on this machine.
+        proxies = not self.address.local
+        return aiohttp.ClientSession(connector=connector, headers=headers, trust_env=proxies)
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -99,9 +99,11 @@ class ChandraVLLMEngine:
         """The servers, each a `ChandraReplica`: to add some, and to lend one for other use."""
         return self._pool
 
-    def replica(self, url: str, prepared: Prepared | None = None) -> ChandraReplica:
+    def replica(
+        self, url: str, prepared: Prepared | None = None, api_key: str | None = None
+    ) -> ChandraReplica:
         """A server more, to be added to the pool; see `ReplicaChoices.replica`."""
-        return self._choices.replica(url, prepared)
+        return self._choices.replica(url, prepared, api_key)
 
     @property
     def capacity(self) -> int:

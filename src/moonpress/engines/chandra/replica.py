@@ -66,17 +66,20 @@ class ReplicaChoices:
     headers: tuple[tuple[str, str], ...] = ()
     encoders: anyio.CapacityLimiter = field(default_factory=_encoders)
 
-    def replica(self, url: str, prepared: Prepared | None = None) -> ChandraReplica:
+    def replica(
+        self, url: str, prepared: Prepared | None = None, api_key: str | None = None
+    ) -> ChandraReplica:
         """The engine for one server.
 
         Args:
             url: Its address.
             prepared: Around each of its requests; see `ChatClient.prepared`.
+            api_key: Its own, where that is not the one of all.
 
         Raises:
             UsageError: this is no address.
         """
-        address = Address(base_of(url), self.api_key, self.ca_file, self.headers)
+        address = Address(base_of(url), api_key or self.api_key, self.ca_file, self.headers)
         # One more, for questions about the server's health.
         client = ChatClient(address, Patience(), connections=self.pages + 1, prepared=prepared)
         return ChandraReplica(client, self)
