@@ -3,9 +3,9 @@
 Owns the blank check before, the watch for loops during, further tries with other sampling, the
 choice of the best try, and the comparison with the text layer after. Never talks to servers itself.
 
-The best try is the one with the highest score, compared in this order: it ended by itself without a
-loop; its agreement with the text layer, in tenths, where there is one that can be trusted; its
-length.
+The best try is the one with the highest score, compared in this order: it goes on from what was
+told to who follows the page (`moonpress.engines.following`); it ended by itself without a loop; its
+agreement with the text layer, in tenths, where there is one that can be trusted; its length.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from moonpress.document import (
 )
 from moonpress.engines.agreement import compare
 from moonpress.engines.blank import is_blank
+from moonpress.engines.following import Following, WrittenTry, followed
 from moonpress.engines.layout_model import Ending, LayoutModel, Sampling, Written
 from moonpress.engines.loops import Loop, LoopWatch
 from moonpress.engines.text_trust import Trust, judge
@@ -73,6 +74,11 @@ class _Try:
     ending: Ending | None = None
     failure: str | None = None
     agreement: Agreement | None = None
+    # Where somebody follows the page.
+    followed: WrittenTry | None = None
+
+    def follow(self, page: Following, scale: float) -> None:
+        self.followed = WrittenTry(page, scale, self.ends, self.logprobs)
 
     def add(self, written: Written) -> None:
         self.ends += [self.length + end for end in written.ends]
@@ -80,11 +86,26 @@ class _Try:
         self.pieces.append(written.text)
         self.length += len(written.text)
         self.tokens += written.tokens
+        if self.followed is not None:
+            self.followed.feed(written.text, written.tokens)
+
+    @property
+    def text(self) -> str:
+        """What this try wrote, as far as it can be used."""
+        text = "".join(self.pieces)
+        if self.loop is None:
+            return text
+        told = self.followed.told if self.followed is not None else 0
+        return text[: max(self.loop.clean_end, told)]
 
     @property
     def html(self) -> str:
-        text = "".join(self.pieces)
-        return text if self.loop is None else text[: self.loop.clean_end]
+        """What the page would be with this try."""
+        return self.text if self.followed is None else self.followed.reply(0.0, self.text).html
+
+    @property
+    def follows(self) -> bool:
+        return self.followed is None or self.followed.follows
 
     @property
     def says_something(self) -> bool:
@@ -94,21 +115,26 @@ class _Try:
     @property
     def clean(self) -> bool:
         complete = self.ending is not None and self.ending.complete
-        return complete and self.loop is None and self.says_something
+        return complete and self.loop is None and self.says_something and self.follows
 
     @property
-    def score(self) -> tuple[bool, float, int]:
+    def score(self) -> tuple[bool, bool, float, int]:
         known = self.agreement
         agreement = 0.0 if known is None else round((known.found + known.backed) / 2, 1)
-        return self.clean, agreement, len(self.html)
+        return self.follows, self.clean, agreement, len(self.html)
 
     def reply(self, scale: float) -> LayoutReply:
-        html = self.html
+        if self.followed is not None:
+            return self.followed.reply(scale, self.text)
+        html = self.text
         count = bisect_right(self.ends, len(html))
         return LayoutReply(html, scale, tuple(self.ends[:count]), tuple(self.logprobs[:count]))
 
     def problems(self, page_timeout: float) -> Iterable[Problem]:
-        if self.loop is not None:
+        if not self.follows:
+            message = "a second reading differs from what was told of the first; the end is missing"
+            yield Problem(ProblemCode.OUTPUT_CUT, message)
+        elif self.loop is not None:
             message = (
                 f"the model repeated itself ({self.loop.what!r}); what it wrote before is kept,"
                 " the end of the page may be missing"
@@ -193,6 +219,9 @@ class Guarded:
         failures = 0
         for sampling in self._guards.tries:
             one = _Try(sampling)
+            page = followed()
+            if page is not None:
+                one.follow(page, self._model.scale)
             tries.append(one)
             try:
                 await self._write(image, one)
@@ -230,7 +259,8 @@ class Guarded:
             page=page,
             temperature=one.sampling.temperature,
             zoom=one.sampling.zoom,
-            loop=None if one.loop is None else one.loop.what,
+            # Not what repeats: no text of a document is in any event.
+            loop=one.loop is not None,
             tokens=one.tokens,
         )
 

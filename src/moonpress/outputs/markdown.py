@@ -49,12 +49,18 @@ class MarkdownOutput:
 
 
 def _page(page: Page, blocks_shown: Sequence[Shown], options: RenderOptions) -> list[str]:
+    blocks = page_comments(page, options)
+    for shown in blocks_shown:
+        blocks += render_shown(shown, options)
+    return blocks
+
+
+def page_comments(page: Page, options: RenderOptions) -> list[str]:
+    """What stands before a page's own blocks: its anchor, and that it was not read wholly."""
     blocks = [f'<a id="p{page.number}"></a>'] if options.page_anchors else []
     remark = page_remark(page)
     if remark:
         blocks.append(_comment(remark))
-    for shown in blocks_shown:
-        blocks += render_shown(shown, options)
     return blocks
 
 

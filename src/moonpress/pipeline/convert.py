@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import anyio
 import anyio.to_thread
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from moonpress.document import (
+    Block,
     Document,
     Page,
     PageImage,
@@ -27,7 +29,7 @@ from moonpress.errors import (
 )
 from moonpress.pipeline.finish import finish_document
 from moonpress.pipeline.page_request import request_for
-from moonpress.pipeline.read_page import FigureSink, failed_page, read_page
+from moonpress.pipeline.read_page import BlockDone, FigureSink, failed_page, read_page
 from moonpress.pipeline.render import (
     RenderedDocument,
     RenderLimits,
@@ -70,6 +72,21 @@ class Observer(Protocol):
 
     def page_done(self, page: Page) -> None:
         """A page came out, read or failed; pages come in the order in which they finish."""
+        ...
+
+
+@runtime_checkable
+class BlockObserver(Observer, Protocol):
+    """Who wants to see a page while it is written, by engines that write block by block."""
+
+    def block_done(self, number: int, block: Block, tokens: int) -> None:
+        """The next block of a page is certain; `page_done` comes later.
+
+        Args:
+            number: Of the page.
+            block: As it will be among the page's blocks, all of which before it were told of.
+            tokens: Written for the page so far.
+        """
         ...
 
 
@@ -173,9 +190,18 @@ class _Run:
 
     async def _read(self, image: PageImage) -> Page:
         try:
-            return await read_page(image, engine=self.engine, crops=self.crops)
+            return await read_page(
+                image, engine=self.engine, crops=self.crops, block_done=self._follower(image.number)
+            )
         except EngineUnavailable as error:
             return failed_page(image.number, error, image)
+
+    def _follower(self, number: int) -> BlockDone | None:
+        return (
+            partial(self.observer.block_done, number)
+            if isinstance(self.observer, BlockObserver)
+            else None
+        )
 
     def _finish(self, page: Page, done: dict[int, Page]) -> None:
         done[page.number] = page

@@ -20,7 +20,7 @@ from moonpress.document import (
     Problem,
     ProblemCode,
 )
-from moonpress.parsing import parse_layout
+from moonpress.parsing import LayoutParser, parse_layout
 
 # Of a token, on average; clear print gets well over nine tenths.
 _UNSURE = 0.7
@@ -45,6 +45,29 @@ def with_blocks(reading: PageReading, page_number: int) -> PageReading:
         status = PageStatus.BLANK
     problems = (*reading.problems, *parser.problems, *_doubts(blocks))
     return replace(reading, blocks=blocks, layout=None, status=status, problems=problems)
+
+
+class GrowingReply:
+    """The blocks of a reply that is still being written, as they close.
+
+    Args:
+        page_number: 1-based.
+    """
+
+    def __init__(self, page_number: int) -> None:
+        self._page = page_number
+        self._parser: LayoutParser | None = None
+        self._length = 0
+
+    def grown(self, reply: LayoutReply) -> list[Block]:
+        """The blocks that are new in ``reply``, which begins with what it was before."""
+        if self._parser is None:
+            self._parser = LayoutParser(page_number=self._page, scale=reply.scale)
+        known = len(self._parser.blocks)
+        self._parser.feed(reply.html[self._length :])
+        self._length = len(reply.html)
+        new = zip(self._parser.blocks[known:], self._parser.spans[known:], strict=True)
+        return [replace(block, confidence=_confidence(reply, *span)) for block, span in new]
 
 
 def _doubts(blocks: Iterable[Block]) -> Iterator[Problem]:

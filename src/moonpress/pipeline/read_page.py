@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import anyio.to_thread
 
 from moonpress.document import (
     Block,
+    LayoutReply,
     Page,
     PageImage,
     PageReading,
@@ -25,10 +26,13 @@ from moonpress.document import (
     Usage,
 )
 from moonpress.engines.base import Engine
+from moonpress.engines.following import Following, following
 from moonpress.errors import EngineError, EngineRejected, EngineUnavailable, MoonpressError
-from moonpress.pipeline.layout_reply import with_blocks
-from moonpress.pipeline.links import attach_links
+from moonpress.pipeline.layout_reply import GrowingReply, with_blocks
+from moonpress.pipeline.links import LinksAsWritten, attach_links
 from moonpress.telemetry import event
+
+BlockDone: TypeAlias = Callable[[Block, int], None]
 
 
 class FigureSink(Protocol):
@@ -39,13 +43,22 @@ class FigureSink(Protocol):
         ...
 
 
-async def read_page(image: PageImage, *, engine: Engine, crops: FigureSink | None) -> Page:
+async def read_page(
+    image: PageImage,
+    *,
+    engine: Engine,
+    crops: FigureSink | None,
+    block_done: BlockDone | None = None,
+) -> Page:
     """Read one page; what goes wrong with it is its status and its problems.
 
     Args:
         image: The page, drawn.
         engine: Who reads it.
         crops: Where figures go; ``None`` to keep none.
+        block_done: Told of blocks while the engine writes the page, where it does so block by
+            block, with the tokens written so far. They are the page's first blocks, just as they
+            will be.
 
     Raises:
         EngineUnavailable: nobody is there to read it now.
@@ -53,7 +66,7 @@ async def read_page(image: PageImage, *, engine: Engine, crops: FigureSink | Non
     """
     began = time.perf_counter()
     try:
-        reading = with_blocks(await engine.read(image), image.number)
+        reading = with_blocks(await _read(image, engine, block_done), image.number)
     except EngineUnavailable:
         raise
     except EngineError as error:
@@ -78,6 +91,21 @@ async def read_page(image: PageImage, *, engine: Engine, crops: FigureSink | Non
         usage=replace(usage, engine=usage.engine or engine.name),
         agreement=reading.agreement,
     )
+
+
+async def _read(image: PageImage, engine: Engine, block_done: BlockDone | None) -> PageReading:
+    if block_done is None:
+        return await engine.read(image)
+    growing, links = GrowingReply(image.number), LinksAsWritten(image)
+
+    def tell(reply: LayoutReply, tokens: int) -> None:
+        for new in growing.grown(reply):
+            block = links.attach(new)
+            if block is not None:
+                block_done(block, tokens)
+
+    with following(Following(tell)):
+        return await engine.read(image)
 
 
 def failed_page(number: int, error: MoonpressError, image: PageImage | None) -> Page:

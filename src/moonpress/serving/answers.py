@@ -88,6 +88,21 @@ def page_answer(document: Document, page: Page, form: OutputFormat) -> dict[str,
     return {"object": "ocr.page", **page_facts(page), "content": content_of(alone, form, {})}
 
 
+def block_answer(number: int, block: Block) -> dict[str, Any]:
+    """The body of an event about one block; the outputs are made of its HTML."""
+    box = block.bbox
+    return {
+        "object": "ocr.block",
+        "page": number,
+        "id": block.id,
+        "kind": block.kind.value,
+        "bbox": [box.x0, box.y0, box.x1, box.y1],
+        "html": block.html,
+        "level": block.level,
+        "confidence": block.confidence,
+    }
+
+
 def page_facts(page: Page) -> dict[str, Any]:
     """How the reading of a page ended."""
     return {
@@ -109,8 +124,13 @@ def usage_of(pages: tuple[Page, ...]) -> dict[str, int]:
     """Tokens, in the words of the OpenAI API."""
     prompt = sum(page.usage.prompt_tokens or 0 for page in pages)
     output = sum(page.usage.output_tokens or 0 for page in pages)
+    return usage_of_tokens(len(pages), prompt, output)
+
+
+def usage_of_tokens(pages: int, prompt: int, output: int) -> dict[str, int]:
+    """The same, from what was counted."""
     return {
-        "pages": len(pages),
+        "pages": pages,
         "prompt_tokens": prompt,
         "completion_tokens": output,
         "total_tokens": prompt + output,

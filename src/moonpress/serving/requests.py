@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from moonpress.serving.answers import OutputFormat
 
 
-class OcrRequest(BaseModel):
-    """``POST /v1/ocr`` with a JSON body; the file comes as an address or in the body."""
+class DocumentRequest(BaseModel):
+    """What every request for a document may say; the file comes as an address or in the body."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -22,10 +22,30 @@ class OcrRequest(BaseModel):
     name: str = Field(default="document", max_length=255, description="What to call the file")
     output_format: OutputFormat = "markdown"
     pages: str | None = Field(default=None, max_length=1000, description="Such as 1-3,7,-1")
-    password: str | None = Field(default=None, max_length=1000)
+    password: str | None = Field(default=None, max_length=1000, description="Of an encrypted PDF")
     dpi: float | None = Field(default=None, ge=18, le=1200)
-    stream: bool = Field(default=False, description="An event for each page as it is read")
     figures: bool = Field(default=False, description="Return pictures of figures in base64")
+
+    @classmethod
+    def flags(cls) -> set[str]:
+        """Fields that are true or false; a form sends them as words."""
+        return {name for name, field in cls.model_fields.items() if field.annotation is bool}
+
+
+class OcrRequest(DocumentRequest):
+    """``POST /v1/ocr``."""
+
+    stream: bool = Field(default=False, description="Events for blocks and pages as they are read")
+
+
+class JobRequest(DocumentRequest):
+    """``POST /v1/jobs``."""
+
+    webhook: str | None = Field(
+        default=None,
+        max_length=2000,
+        description="Address that is told when the job is done or has failed",
+    )
 
 
 class ImageUrl(BaseModel):
@@ -53,6 +73,9 @@ class StreamOptions(BaseModel):
     """As the OpenAI API has them."""
 
     include_usage: bool = False
+    continuous_usage_stats: bool = Field(
+        default=False, description="Usage with every piece, as vLLM has it"
+    )
 
 
 class ChatRequest(BaseModel):

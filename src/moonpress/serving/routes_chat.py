@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-import anyio
 import anyio.to_thread
 import orjson
 from fastapi import APIRouter, Request
@@ -18,16 +18,19 @@ from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse
 
 from moonpress.document import Document, PageStatus
-from moonpress.errors import (
-    BadOutput,
-    MoonpressError,
-    UsageError,
-    root_cause,
-)
+from moonpress.errors import BadOutput, MoonpressError, UsageError
 from moonpress.pipeline.convert import Quiet
-from moonpress.serving.answers import OutputFormat, content_of, error_body, usage_of
-from moonpress.serving.requests import ChatRequest
-from moonpress.serving.service import Order, Service
+from moonpress.serving.answers import (
+    OutputFormat,
+    content_of,
+    error_body,
+    usage_of,
+    usage_of_tokens,
+)
+from moonpress.serving.pieces import Pieces, pieces_of
+from moonpress.serving.requests import ChatRequest, StreamOptions
+from moonpress.serving.service import Order, Reading, Service
+from moonpress.serving.streaming import BlockRead, Ended, follow
 from moonpress.serving.until_gone import run_until_gone
 
 router = APIRouter()
@@ -49,9 +52,9 @@ async def chat(request: Request, wanted: ChatRequest) -> Response:
         "model": wanted.model or service.engine.name,
     }
     if wanted.stream:
-        usage = wanted.stream_options is not None and wanted.stream_options.include_usage
-        pieces = _pieces(service, order, wanted.output_format, head, usage=usage)
-        return EventSourceResponse(pieces, ping=15, sep="\n")
+        chunks = _Chunks(head, _Usage.of(wanted.stream_options))
+        events = _events(service, order, wanted.output_format, chunks)
+        return EventSourceResponse(events, ping=15, sep="\n")
 
     async def read() -> dict[str, Any]:
         async with service.reading(order, Quiet()) as reading:
@@ -74,40 +77,92 @@ def _whole(document: Document, form: OutputFormat, head: dict[str, Any]) -> dict
     }
 
 
-async def _pieces(
-    service: Service,
-    order: Order,
-    form: OutputFormat,
-    head: dict[str, Any],
-    *,
-    usage: bool,
+@dataclass(slots=True)
+class _Usage:
+    """Which usage a stream tells, and when.
+
+    Attributes:
+        last: In the end.
+        running: With every piece.
+    """
+
+    last: bool
+    running: bool
+
+    @classmethod
+    def of(cls, options: StreamOptions | None) -> _Usage:
+        """What a request asks for; running usage is asked for along with the last, as in vLLM."""
+        last = options is not None and options.include_usage
+        return cls(last, last and options is not None and options.continuous_usage_stats)
+
+    def so_far(self, tokens: int) -> dict[str, dict[str, int] | None]:
+        """Fields of a piece; what the prompt took is not known before the end."""
+        if not self.last:
+            return {}
+        return {"usage": usage_of_tokens(1, 0, tokens) if self.running else None}
+
+
+class _Chunks:
+    """The chunks of one stream.
+
+    Args:
+        head: What all have.
+        usage: Which is told.
+    """
+
+    def __init__(self, head: dict[str, Any], usage: _Usage) -> None:
+        self._head = {**head, "object": "chat.completion.chunk"}
+        self._usage = usage
+        self._tokens = 0
+
+    def chunk(
+        self, delta: dict[str, Any], finish: str | None = None, tokens: int | None = None
+    ) -> dict[str, str]:
+        """One chunk, after which so many ``tokens`` were written."""
+        self._tokens = self._tokens if tokens is None else tokens
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return self._data({"choices": [choice], **self._usage.so_far(self._tokens)})
+
+    def end(self, document: Document) -> Iterator[dict[str, str]]:
+        """The chunks after the last piece."""
+        counted = usage_of(document.pages)
+        yield self.chunk({}, _finish(document), counted["completion_tokens"])
+        if self._usage.last:
+            yield self._data({"choices": [], "usage": counted})
+        yield {"data": "[DONE]"}
+
+    def _data(self, more: dict[str, Any]) -> dict[str, str]:
+        return {"data": orjson.dumps({**self._head, **more}).decode()}
+
+
+async def _events(
+    service: Service, order: Order, form: OutputFormat, chunks: _Chunks
 ) -> AsyncIterator[dict[str, str]]:
     """The page block by block, then the end; an error ends the stream without ``[DONE]``."""
-
-    def chunk(delta: dict[str, Any], finish: str | None, **more: Any) -> dict[str, str]:
-        choice = {"index": 0, "delta": delta, "finish_reason": finish}
-        body = {**head, "object": "chat.completion.chunk", "choices": [choice], **more}
-        return {"data": orjson.dumps(body).decode()}
-
-    yield chunk({"role": "assistant", "content": ""}, None)
+    pieces = pieces_of(form)
+    yield chunks.chunk({"role": "assistant", "content": ""})
     try:
-        async with service.reading(order, Quiet()) as reading:
-            document = reading.document
-            texts = await anyio.to_thread.run_sync(_by_block, document, form)
-    except (MoonpressError, BaseExceptionGroup) as error:
-        cause = root_cause(error)
-        if not isinstance(cause, MoonpressError):
-            raise
-        yield {"data": orjson.dumps(error_body(cause)).decode()}
-        return
-    counted = usage_of(document.pages)
-    for text in texts:
-        yield chunk({"content": text}, None, usage=counted if usage else None)
-    yield chunk({}, _finish(document))
-    if usage:
-        last = {**head, "object": "chat.completion.chunk", "choices": [], "usage": counted}
-        yield {"data": orjson.dumps(last).decode()}
-    yield {"data": "[DONE]"}
+        async for news in follow(service, order, _document_of):
+            if isinstance(news, BlockRead):
+                text = await anyio.to_thread.run_sync(pieces.block, news.block)
+                if text:
+                    yield chunks.chunk({"content": text}, tokens=news.tokens)
+            elif isinstance(news, Ended):
+                _check_read(news.made)
+                for text in await anyio.to_thread.run_sync(_rest, pieces, news.made):
+                    yield chunks.chunk({"content": text})
+                for chunk in chunks.end(news.made):
+                    yield chunk
+    except MoonpressError as error:
+        yield {"data": orjson.dumps(error_body(error)).decode()}
+
+
+async def _document_of(reading: Reading) -> Document:
+    return reading.document
+
+
+def _rest(pieces: Pieces, document: Document) -> list[str]:
+    return [piece for piece in pieces.end(document) if piece]
 
 
 def _text(document: Document, form: OutputFormat) -> str:
@@ -116,21 +171,16 @@ def _text(document: Document, form: OutputFormat) -> str:
     Raises:
         BadOutput: it could not be read.
     """
-    page = document.pages[0]
-    if page.status is PageStatus.FAILED:
-        reason = page.problems[-1].message if page.problems else "no reason given"
-        raise BadOutput(f"the page could not be read: {reason}")
+    _check_read(document)
     content = content_of(document, form, {})
     return content if isinstance(content, str) else orjson.dumps(content).decode()
 
 
-def _by_block(document: Document, form: OutputFormat) -> list[str]:
-    """The text in pieces that are each finished; together they are the whole."""
-    text = _text(document, form)
-    if form not in {"markdown", "text", "layout"}:
-        return [text]
-    parts = text.split("\n\n")
-    return [f"{part}\n\n" for part in parts[:-1]] + parts[-1:]
+def _check_read(document: Document) -> None:
+    page = document.pages[0]
+    if page.status is PageStatus.FAILED:
+        reason = page.problems[-1].message if page.problems else "no reason given"
+        raise BadOutput(f"the page could not be read: {reason}")
 
 
 def _finish(document: Document) -> str:

@@ -15,11 +15,16 @@ from pathlib import Path
 
 import anyio
 
-from moonpress.document import Document, Page
+from moonpress.document import Block, Document, Page
 from moonpress.engines.base import Engine, prepare
 from moonpress.errors import EngineUnavailable, InputTooLarge
 from moonpress.outputs.figures import FigureCrops
-from moonpress.pipeline.convert import ConvertSettings, Observer, convert_document
+from moonpress.pipeline.convert import (
+    BlockObserver,
+    ConvertSettings,
+    Observer,
+    convert_document,
+)
 from moonpress.pipeline.render import RenderLimits, RenderPool
 from moonpress.serving.fetch import Fetcher
 from moonpress.serving.keys import Keys
@@ -127,11 +132,16 @@ class Service:
                     settings=ConvertSettings(
                         pages=order.pages, password=order.password, dpi=order.dpi
                     ),
-                    observer=_Counting(observer, self.limits.pages, self.metrics),
+                    observer=self._counting(observer),
                     crops=crops,
                     pool=self._pool,
                 )
             yield Reading(document, dict(crops.paths) if crops is not None else {})
+
+    def _counting(self, observer: Observer) -> Observer:
+        # Engines tell of blocks only where somebody wants to know.
+        kind = _CountingBlocks if isinstance(observer, BlockObserver) else _Counting
+        return kind(observer, self.limits.pages, self.metrics)
 
     async def aclose(self) -> None:
         """Close the engine and the render workers."""
@@ -162,3 +172,13 @@ class _Counting:
         """Count a page."""
         self.metrics.page_done(page)
         self.inner.page_done(page)
+
+
+@dataclass(frozen=True, slots=True)
+class _CountingBlocks(_Counting):
+    """The same for who wants to see blocks."""
+
+    def block_done(self, number: int, block: Block, tokens: int) -> None:
+        """Pass a block on."""
+        if isinstance(self.inner, BlockObserver):
+            self.inner.block_done(number, block, tokens)
