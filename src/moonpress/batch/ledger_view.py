@@ -194,3 +194,15 @@ def counts(path: Path, *, run: int = 0) -> Counts:
         partial=sum(int(row["partial"]) for row in rows),
         output_tokens=sum(int(row["output_tokens"]) for row in rows),
     )
+
+
+def pages_out(path: Path, *, run: int = 0) -> int:
+    """How many pages came out, read or failed, of documents that run ``run`` or a later one met."""
+    with open_for_reading(path) as db:
+        row = db.execute(
+            "SELECT (SELECT total(selected) FROM documents WHERE run >= :run AND state IN "
+            "(:read, :done)) + (SELECT count(*) FROM pages JOIN documents USING (key) "
+            "WHERE run >= :run AND state = :reading) AS pages",
+            {"run": run, "read": State.READ, "done": State.DONE, "reading": State.READING},
+        ).fetchone()
+        return int(row["pages"])

@@ -17,7 +17,7 @@ import lxml.etree
 import lxml.html
 from lxml.html import HtmlElement
 
-from moonpress.document import BBox, Block, BlockKind, Document, Page, RenderOptions
+from moonpress.document import BBox, Block, BlockKind, Document, Metadata, Page, RenderOptions
 from moonpress.document.html import clean_text, inner_html, tag_of
 from moonpress.outputs.continued import PART
 from moonpress.outputs.html_style import STYLE
@@ -64,6 +64,17 @@ class HtmlOutput:
             f'<header class="document"><p class="title">{title}</p>{_summary(document)}</header>\n'
             f"<main>\n{pages}\n</main>\n</body>\n</html>\n"
         )
+
+
+def blocks_html(page: Page, options: RenderOptions) -> str:
+    """The blocks of one page alone, marked up as in the whole file; what goes on stands apart."""
+    alone = Document("", "", (page,), Metadata(page_count=1, media_type=""))
+    formulas = Formulas()
+    return "\n".join(
+        _block(shown, page, options, formulas)
+        for _, all_shown in shown_pages(alone, options)
+        for shown in all_shown
+    )
 
 
 def _summary(document: Document) -> str:

@@ -1,0 +1,1 @@
+"""The web page for people: documents beside their readings, batch runs, engines compared."""
