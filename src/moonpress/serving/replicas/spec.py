@@ -28,6 +28,7 @@ class ReplicaSpec:
         arguments: Of ``vllm serve``, without the model, the host and the port.
         environment: Variables beside those of the service.
         role: Whole pages, or a half of the work.
+        least_devices: The fewest of its GPUs that hold the model.
     """
 
     name: str
@@ -35,6 +36,7 @@ class ReplicaSpec:
     arguments: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     role: Role = Role.WHOLE
+    least_devices: int = 1
 
 
 @dataclass(frozen=True, slots=True)
