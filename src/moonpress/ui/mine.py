@@ -15,6 +15,8 @@ from moonpress.ui.app import Office
 from moonpress.ui.desk import Paper
 
 _KEY = "moonpress_mine"
+_ADDRESS = "paper"
+_MOST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class Locked:
 @dataclass(slots=True)
 class Mine:
     """What one tab has open.
+
+    The ids stand in the tab's address too, so that loading it again shows the same papers.
 
     Attributes:
         ids: Of papers, in the order in which they came.
@@ -75,6 +79,8 @@ class Mine:
                 self.ids.remove(key)
         if self.current not in self.ids:
             self.current = self.ids[-1] if self.ids else None
+        if st.query_params.get_all(_ADDRESS) != self.ids:
+            st.query_params[_ADDRESS] = self.ids
         return found
 
     def put_away(self, office: Office, paper_id: str) -> None:
@@ -86,5 +92,7 @@ class Mine:
 
 def mine() -> Mine:
     """Of the tab whose script runs."""
-    found: Mine = st.session_state.setdefault(_KEY, Mine())
+    if _KEY not in st.session_state:
+        st.session_state[_KEY] = Mine(ids=st.query_params.get_all(_ADDRESS)[:_MOST])
+    found: Mine = st.session_state[_KEY]
     return found

@@ -12,7 +12,6 @@ from moonpress.ui.app import Office
 from moonpress.ui.assets import comparison
 from moonpress.ui.mine import mine
 from moonpress.ui.page_read import choose_engine
-from moonpress.ui.plain import plain
 
 _STARTED = "moonpress_compared"
 
@@ -26,7 +25,7 @@ def compare_page(office: Office) -> None:
             "Open a document on the page Read first; then compare two engines on one page of it."
         )
         return
-    names = {paper.id: plain(paper.name) for paper in papers}
+    names = {paper.id: paper.name for paper in papers}
     ids = list(names)
     document, number, first, second, act = st.columns([3, 1, 2, 2, 1], vertical_alignment="bottom")
     with document:

@@ -26,9 +26,14 @@ _ENGINES = {
 _WELCOME = """
 ## See a page and its reading side by side
 
-Drop in a PDF or a picture of a page. Nothing leaves this machine unless an engine on a server reads
-it.
+Headings, tables, formulas and figures keep their structure, and every block its place on the page.
+Nothing leaves this machine, unless you choose an engine on a server.
 """
+_WELCOME_STYLE = """<style>
+.stMain [data-testid="stFileUploaderDropzone"] { min-height: 12rem; flex-direction: column;
+  justify-content: center; align-items: center; gap: .8rem; border: 2px dashed #8886; border-radius: 14px; }
+.stMain [data-testid="stFileUploaderDropzone"] > * { flex: 0 0 auto; }
+</style>"""
 
 
 def read_page(office: Office) -> None:
@@ -46,6 +51,7 @@ def read_page(office: Office) -> None:
         _ask_password(my, office)
         reader()(key="reader", data={"paper": my.current, "engine": engine})
         return
+    st.html(_WELCOME_STYLE)
     _left, middle, _right = st.columns([1, 3, 1])
     with middle:
         st.markdown(_WELCOME)
@@ -79,7 +85,8 @@ def choose_paper(my: Mine, office: Office, papers: list[Paper]) -> None:
         key=f"paper-{my.round}-{len(ids)}-{ids[-1]}",
     )
     my.current = chosen or ids[0]
-    st.button("Close this document", on_click=my.put_away, args=(office, my.current))
+    close = "Close this document"
+    st.button(close, type="tertiary", on_click=my.put_away, args=(office, my.current))
 
 
 def _boxes(my: Mine, office: Office) -> None:

@@ -37,7 +37,7 @@ def runs_page(office: Office) -> None:
         st.info("No run has begun in the folders given with --runs.")
         return
     by_id = {run.id: run for run in runs}
-    chosen = st.selectbox("Run", list(by_id), format_func=lambda key: plain(by_id[key].name))
+    chosen = st.selectbox("Run", list(by_id), format_func=lambda key: by_id[key].name)
     run = by_id.get(chosen or "", runs[0])
     st.html(_TABLE_STYLE)
     st.fragment(_live, run_every=_EVERY)(office, run)

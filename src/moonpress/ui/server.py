@@ -63,6 +63,7 @@ class PageServer:
             ws="websockets-sansio",
             ws_max_size=(settings.upload_mib + 1) << 20,
             log_config=None,
+            log_level="warning",
             access_log=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,
             # No header may say who asks: nothing here depends on it.

@@ -37,13 +37,9 @@ class Comparison {
 
   async ensure(base, page, engine) {
     const query = `engine=${encodeURIComponent(engine)}`;
-    try {
-      await ask(`${base}/pages/${page}?${query}`);
-      return;
-    } catch (error) {
-      if (error.status !== 404) throw error;
-    }
-    let state = await askJson(`${base}/read`, { engine, pages: String(page), aside: true });
+    let state = await askJson(`${base}/state?${query}`);
+    if (/[opf]/.test(state.marks[page - 1])) return;
+    state = await askJson(`${base}/read`, { engine, pages: String(page), aside: true });
     while (state.stage === "running") {
       state = await askJson(`${base}/state?after=${state.revision}&wait=1000&${query}`);
     }
@@ -54,7 +50,7 @@ class Comparison {
     this.find(".picture").src = `${base}/pictures/${page}/large`;
     this.find(".picture").alt = `Page ${page}`;
     ["left", "right"].forEach((side, index) => {
-      const title = this.find(`.${side} h2`);
+      const title = this.find(`.${side} > h2`);
       const lone = found[`only_${side}`];
       title.replaceChildren(`${engines[index]} `, element("small", {
         textContent: found.statuses[index] === "failed" ? "could not read it"

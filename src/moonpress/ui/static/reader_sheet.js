@@ -64,7 +64,7 @@ class Sheet {
       box.classList.toggle("high", y0 < 0.03);
       Object.assign(box.style, {
         left: `${100 * x0}%`, top: `${100 * y0}%`,
-        width: `${100 * (x1 - x0)}%`, height: `${100 * (y1 - y0)}%`,
+        width: `calc(${100 * (x1 - x0)}% + 3px)`, height: `calc(${100 * (y1 - y0)}% + 3px)`,
         zIndex: 1 + order.indexOf(area(block.box)),
       });
       return box;
