@@ -9,6 +9,7 @@ import anyio
 
 from moonpress.document import PageImage, PageReading, PictureEncoder
 from moonpress.engines.base import Engine, picture_encoder, preferred_dpi, prepare
+from moonpress.engines.pool import ReplicaPool
 from moonpress.engines.registry import EngineOptions, create_engine
 from moonpress.errors import EngineUnavailable, MoonpressError
 from moonpress.telemetry import event
@@ -42,6 +43,12 @@ class AutoEngine:
     def capacity(self) -> int:
         """Of the engine that was chosen; 1 before."""
         return 1 if self._chosen is None else self._chosen.capacity
+
+    @property
+    def pool(self) -> ReplicaPool | None:
+        """Of the engine that was chosen, where it has several servers or may have."""
+        pool = getattr(self._chosen, "pool", None)
+        return pool if isinstance(pool, ReplicaPool) else None
 
     @property
     def preferred_dpi(self) -> float | None:

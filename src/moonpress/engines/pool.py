@@ -199,6 +199,11 @@ class ReplicaPool:
         """Of all replicas, in the order in which they came."""
         return tuple(replica.state() for replica in self._replicas)
 
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        """All replicas, in the order in which they came."""
+        return tuple(replica.engine for replica in self._replicas)
+
     def _find(self, engine: Engine) -> _Replica | None:
         return next((one for one in self._replicas if one.engine is engine), None)
 

@@ -39,6 +39,7 @@ from moonpress.pipeline.render import (
 )
 from moonpress.sources.base import RenderRequest
 from moonpress.sources.page_range import select_pages
+from moonpress.telemetry import span
 
 # Drawing takes a second at most, save for files made to never end: those are to fail within 30 s.
 DRAWING_SECONDS = 20.0
@@ -173,7 +174,8 @@ class _Run:
         async with send:
             for number in numbers:
                 try:
-                    image = await self.rendered.page(number, self.request)
+                    with span("render", page=number):
+                        image = await self.rendered.page(number, self.request)
                 except PageError as error:
                     self._finish(failed_page(number, error, None), done)
                 else:
@@ -186,7 +188,9 @@ class _Run:
     ) -> None:
         async with receive:
             async for image in receive:
-                self._finish(await self._read(image), done)
+                with span("page", page=image.number):
+                    page = await self._read(image)
+                self._finish(page, done)
 
     async def _read(self, image: PageImage) -> Page:
         try:

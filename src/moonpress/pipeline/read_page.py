@@ -30,7 +30,7 @@ from moonpress.engines.following import Following, following
 from moonpress.errors import EngineError, EngineRejected, EngineUnavailable, MoonpressError
 from moonpress.pipeline.layout_reply import GrowingReply, with_blocks
 from moonpress.pipeline.links import LinksAsWritten, attach_links
-from moonpress.telemetry import event
+from moonpress.telemetry import event, span
 
 BlockDone: TypeAlias = Callable[[Block, int], None]
 
@@ -66,7 +66,9 @@ async def read_page(
     """
     began = time.perf_counter()
     try:
-        reading = with_blocks(await _read(image, engine, block_done), image.number)
+        with span("engine", page=image.number, engine=engine.name):
+            written = await _read(image, engine, block_done)
+        reading = with_blocks(written, image.number)
     except EngineUnavailable:
         raise
     except EngineError as error:

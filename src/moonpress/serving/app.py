@@ -21,8 +21,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from moonpress.errors import EngineUnavailable, InputTooLarge, MoonpressError
 from moonpress.serving import routes_chat, routes_info, routes_ocr
 from moonpress.serving.answers import error_answer
+from moonpress.serving.passthrough import RawChats
 from moonpress.serving.service import Service
-from moonpress.telemetry import event
+from moonpress.telemetry import bound, event, watching_spans
 
 _ID_HEADER = b"x-request-id"
 _ID_LENGTH = 64
@@ -46,6 +47,8 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(module.router)
     app.add_exception_handler(MoonpressError, error_answer)
     app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_middleware(RawChats, service=service)
+    # The one that is added last is the first that sees a request.
     app.add_middleware(Guard, service=service)
     return app
 
@@ -91,7 +94,12 @@ class Guard:
             await send(message)
 
         try:
-            await self._admit(scope, receive, told, headers)
+            with (
+                bound(request=identity),
+                watching_spans(self._service.tracing),
+                self._service.tracing.request(headers, scope["method"], identity),
+            ):
+                await self._admit(scope, receive, told, headers)
         finally:
             seconds = time.perf_counter() - began
             route = getattr(scope.get("route"), "path", "other")

@@ -1,6 +1,7 @@
 """What the service tells Prometheus.
 
-Owns names and labels. Never serves them: see `moonpress.serving.routes_info`.
+Owns names and labels, for what the service itself knows: replicas and GPUs have collectors of their
+own, which are registered here. Never serves them: see `moonpress.serving.routes_info`.
 """
 
 from __future__ import annotations
@@ -8,8 +9,12 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from moonpress.document import Page
+from moonpress.serving.gpu_metrics import GpuCollector
 
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+# Some take less than a millisecond, such as waiting for a place that is free.
+_STAGE_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, *_SECONDS)
+STAGES = ("queue", "render", "encode", "engine", "output")
 
 
 class Metrics:
@@ -17,6 +22,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.registry.register(GpuCollector())
         self.requests = Counter(
             "moonpress_requests",
             "Requests answered",
@@ -39,6 +45,25 @@ class Metrics:
             buckets=_SECONDS,
             registry=self.registry,
         )
+        self.stage_seconds = Histogram(
+            "moonpress_stage_seconds",
+            "Of one step: waiting for a place, drawing a page, encoding its picture, reading it,"
+            " writing the answer",
+            ["stage"],
+            buckets=_STAGE_SECONDS,
+            registry=self.registry,
+        )
+        for stage in STAGES:
+            self.stage_seconds.labels(stage)
+        self.first_piece_seconds = Histogram(
+            "moonpress_first_piece_seconds",
+            "From a request for a stream to the first piece of text, or of a raw answer",
+            buckets=_SECONDS,
+            registry=self.registry,
+        )
+        self.prompt_tokens = Counter(
+            "moonpress_prompt_tokens", "Read by the model", registry=self.registry
+        )
         self.output_tokens = Counter(
             "moonpress_output_tokens", "Written by the model", registry=self.registry
         )
@@ -49,4 +74,16 @@ class Metrics:
         """Count a page."""
         self.pages.labels(page.status.value).inc()
         self.page_seconds.observe(page.usage.seconds)
+        self.prompt_tokens.inc(page.usage.prompt_tokens or 0)
         self.output_tokens.inc(page.usage.output_tokens or 0)
+
+    def first_piece(self, seconds: float) -> None:
+        """Count the first piece of a stream."""
+        self.first_piece_seconds.observe(seconds)
+
+    def raw_done(self, seconds: float, prompt_tokens: int, output_tokens: int) -> None:
+        """Count a page whose reading was passed on as it came, so that nobody judged it."""
+        self.pages.labels("raw").inc()
+        self.page_seconds.observe(seconds)
+        self.prompt_tokens.inc(prompt_tokens)
+        self.output_tokens.inc(output_tokens)

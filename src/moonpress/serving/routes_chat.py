@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast, get_args
 
 import anyio.to_thread
 import orjson
@@ -18,7 +18,8 @@ from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse
 
 from moonpress.document import Document, PageStatus
-from moonpress.errors import BadOutput, MoonpressError, UsageError
+from moonpress.engines.chandra.client import OUTPUT_HEADER
+from moonpress.errors import BadOutput, MoonpressError, UnknownName, UsageError
 from moonpress.pipeline.convert import Quiet
 from moonpress.serving.answers import (
     OutputFormat,
@@ -32,6 +33,7 @@ from moonpress.serving.requests import ChatRequest, StreamOptions
 from moonpress.serving.service import Order, Reading, Service
 from moonpress.serving.streaming import BlockRead, Ended, follow
 from moonpress.serving.until_gone import run_until_gone
+from moonpress.telemetry import span
 
 router = APIRouter()
 
@@ -40,6 +42,7 @@ router = APIRouter()
 async def chat(request: Request, wanted: ChatRequest) -> Response:
     """Read the page of a chat; the words beside it are ignored."""
     service: Service = request.app.state.service
+    form = _format_of(request, wanted)
     urls = wanted.image_urls()
     if len(urls) != 1:
         raise UsageError(
@@ -53,17 +56,28 @@ async def chat(request: Request, wanted: ChatRequest) -> Response:
     }
     if wanted.stream:
         chunks = _Chunks(head, _Usage.of(wanted.stream_options))
-        events = _events(service, order, wanted.output_format, chunks)
+        events = _events(service, order, form, chunks)
         return EventSourceResponse(events, ping=15, sep="\n")
 
     async def read() -> dict[str, Any]:
         async with service.reading(order, Quiet()) as reading:
-            return await anyio.to_thread.run_sync(
-                _whole, reading.document, wanted.output_format, head
-            )
+            with span("output"):
+                return await anyio.to_thread.run_sync(_whole, reading.document, form, head)
 
     answer = await run_until_gone(request, read)
     return Response(status_code=499) if answer is None else JSONResponse(answer)
+
+
+def _format_of(request: Request, wanted: ChatRequest) -> OutputFormat:
+    """The format in the header, which wins, or in the body; ``raw`` does not come this far."""
+    name = request.headers.get(OUTPUT_HEADER)
+    for known in get_args(OutputFormat):
+        if name == known:
+            return cast("OutputFormat", name)
+    if name is not None:
+        names = ", ".join(("raw", *get_args(OutputFormat)))
+        raise UnknownName(f"no format is called {name[:40]!r}", hint=f"Choose among {names}")
+    return wanted.output_format
 
 
 def _whole(document: Document, form: OutputFormat, head: dict[str, Any]) -> dict[str, Any]:
@@ -140,21 +154,34 @@ async def _events(
 ) -> AsyncIterator[dict[str, str]]:
     """The page block by block, then the end; an error ends the stream without ``[DONE]``."""
     pieces = pieces_of(form)
+    began: float | None = time.perf_counter()
     yield chunks.chunk({"role": "assistant", "content": ""})
     try:
         async for news in follow(service, order, _document_of):
             if isinstance(news, BlockRead):
                 text = await anyio.to_thread.run_sync(pieces.block, news.block)
                 if text:
+                    _first(service, began)
+                    began = None
                     yield chunks.chunk({"content": text}, tokens=news.tokens)
             elif isinstance(news, Ended):
                 _check_read(news.made)
-                for text in await anyio.to_thread.run_sync(_rest, pieces, news.made):
+                with span("output"):
+                    rest = await anyio.to_thread.run_sync(_rest, pieces, news.made)
+                for text in rest:
+                    _first(service, began)
+                    began = None
                     yield chunks.chunk({"content": text})
                 for chunk in chunks.end(news.made):
                     yield chunk
     except MoonpressError as error:
         yield {"data": orjson.dumps(error_body(error)).decode()}
+
+
+def _first(service: Service, began: float | None) -> None:
+    """Count the first piece of a stream; it is known by the time when the stream began."""
+    if began is not None:
+        service.metrics.first_piece(time.perf_counter() - began)
 
 
 async def _document_of(reading: Reading) -> Document:

@@ -10,10 +10,13 @@ from html import escape
 from importlib.metadata import version
 from typing import Any
 
+import anyio.to_thread
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from moonpress.engines.chandra.replica import ChandraReplica
+from moonpress.serving.passthrough import pool_of
 from moonpress.serving.service import Service
 
 router = APIRouter()
@@ -21,10 +24,27 @@ router = APIRouter()
 
 @router.get("/v1/models", summary="Which models there are")
 async def models(request: Request) -> dict[str, Any]:
-    """The engine as a model, as OpenAI's clients ask for it."""
+    """The models of the servers behind the engine, or the engine, as OpenAI's clients ask for it.
+
+    ``moonpress_output`` is what to ask for in the header ``X-Moonpress-Output`` to get HTML as
+    models write it: ``raw`` for a model's own answer, ``layout`` where there is no model server.
+    """
     service: Service = request.app.state.service
-    model = {"id": service.engine.name, "object": "model", "created": 0, "owned_by": "moonpress"}
-    return {"object": "list", "data": [model]}
+    pool = pool_of(service.engine)
+    if pool is None:
+        return {"object": "list", "data": [_model(service.engine.name, "layout")]}
+    served = [one.served for one in pool.engines if isinstance(one, ChandraReplica)]
+    known = {one.name: one for one in served if one is not None}
+    data = [
+        {**_model(one.name, "raw"), "root": one.root, "max_model_len": one.context}
+        for one in known.values()
+    ]
+    return {"object": "list", "data": data}
+
+
+def _model(name: str, output: str) -> dict[str, Any]:
+    about = {"id": name, "object": "model", "created": 0, "owned_by": "moonpress"}
+    return {**about, "moonpress_output": output}
 
 
 @router.get("/health", summary="Whether the service runs")
@@ -48,7 +68,8 @@ async def metrics(request: Request) -> PlainTextResponse:
     service: Service = request.app.state.service
     service.metrics.working.set(service.places.working)
     service.metrics.waiting.set(service.places.waiting)
-    text = generate_latest(service.metrics.registry).decode()
+    # The driver of a GPU takes milliseconds to answer.
+    text = await anyio.to_thread.run_sync(generate_latest, service.metrics.registry)
     return PlainTextResponse(text, media_type=CONTENT_TYPE_LATEST)
 
 

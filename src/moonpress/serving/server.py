@@ -6,6 +6,7 @@ Owns starting and ending. Never knows the routes.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from dataclasses import dataclass
 from types import FrameType
@@ -15,7 +16,10 @@ import uvicorn
 from moonpress.errors import UsageError
 from moonpress.serving.app import create_app
 from moonpress.serving.service import Service
+from moonpress.serving.tracing import start_exporting
 from moonpress.telemetry import event
+
+_EXPORTERS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +54,26 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
+def _trace() -> None:
+    """Send spans where the environment says."""
+    if not any(os.environ.get(name) for name in _EXPORTERS):
+        return
+    try:
+        start_exporting()
+    except ModuleNotFoundError as error:
+        message = f"sending spans needs the package {error.name}, which is not installed"
+        hint = f"Run pip install 'moonpress[otel]', or unset {' and '.join(_EXPORTERS)}"
+        raise UsageError(message, hint=hint) from error
+
+
 def serve(service: Service, listening: Listening) -> None:
     """Serve until a signal comes, then finish what is under way.
 
     Raises:
-        UsageError: the port is taken, or the certificate cannot be used.
+        UsageError: the port is taken, the certificate cannot be used, or spans are to be sent
+            somewhere and cannot.
     """
+    _trace()
     config = uvicorn.Config(
         create_app(service),
         host=listening.host,
@@ -71,7 +89,9 @@ def serve(service: Service, listening: Listening) -> None:
     )
     server = _Server(config, service)
     try:
-        asyncio.run(server.serve())
+        # uvloop where it is installed: it takes half the time for what passes through.
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(server.serve())
     except (OSError, SystemExit) as error:
         if isinstance(error, SystemExit) and not error.code:
             return

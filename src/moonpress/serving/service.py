@@ -9,7 +9,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,7 +31,8 @@ from moonpress.serving.keys import Keys
 from moonpress.serving.limits import ServiceLimits
 from moonpress.serving.metrics import Metrics
 from moonpress.serving.places import Places
-from moonpress.telemetry import event
+from moonpress.serving.tracing import Tracing
+from moonpress.telemetry import event, span
 
 _LOOK_SECONDS = 2.0
 
@@ -84,12 +85,14 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     ready: bool = False
     draining: bool = False
+    tracing: Tracing = field(init=False)
     places: Places = field(init=False)
     fetcher: Fetcher = field(init=False)
     _pool: RenderPool = field(init=False)
 
     def __post_init__(self) -> None:
         workers = os.cpu_count() or 1
+        self.tracing = Tracing(self.metrics)
         self.fetcher = Fetcher(self.limits)
         self._pool = RenderPool(RenderLimits(), idle=workers, most=2 * workers)
         # Until the engine is there nobody knows how much it takes.
@@ -124,7 +127,7 @@ class Service:
             raise EngineUnavailable("the engine is not there yet", hint="Try again later")
         with tempfile.TemporaryDirectory(prefix="moonpress-") as folder:
             crops = FigureCrops(Path(folder)) if order.figures else None
-            async with self.places.taken():
+            async with self.place():
                 document = await convert_document(
                     order.data,
                     name=order.name,
@@ -137,6 +140,14 @@ class Service:
                     pool=self._pool,
                 )
             yield Reading(document, dict(crops.paths) if crops is not None else {})
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Wait for a place and hold it while the body runs; raises as `Places.taken`."""
+        async with AsyncExitStack() as held:
+            with span("queue"):
+                await held.enter_async_context(self.places.taken())
+            yield
 
     def _counting(self, observer: Observer) -> Observer:
         # Engines tell of blocks only where somebody wants to know.
@@ -171,6 +182,15 @@ class _Counting:
     def page_done(self, page: Page) -> None:
         """Count a page."""
         self.metrics.page_done(page)
+        event(
+            "page",
+            page=page.number,
+            status=page.status.value,
+            problems=[problem.code for problem in page.problems],
+            seconds=round(page.usage.seconds, 4),
+            tokens=page.usage.output_tokens,
+            attempts=page.usage.attempts,
+        )
         self.inner.page_done(page)
 
 

@@ -19,9 +19,12 @@ from moonpress.engines.chandra import complaints
 from moonpress.engines.chandra.address import Address
 from moonpress.engines.chandra.events import Event, EventSplitter, parse_event
 from moonpress.errors import EngineError, EngineUnavailable, UsageError
+from moonpress.telemetry import outgoing_headers
 
 _NETWORK = (aiohttp.ClientError, OSError, TimeoutError)
 _HEALTH_SECONDS = 3.0
+# Asks a gateway of Moonpress for a format of its answer.
+OUTPUT_HEADER = "X-Moonpress-Output"
 # A server that has sent something within so many seconds is there, however long it takes to answer.
 _LATELY_SECONDS = 30.0
 
@@ -52,11 +55,14 @@ class ServedModel:
         name: As requests must call it.
         root: Where its weights come from, as far as the server says.
         context: Tokens that prompt and reply may have together; ``None`` where it does not say.
+        output: What to ask a gateway of Moonpress for, so that it hands a model's reply on as it
+            is, or writes as a model does; ``None`` for other servers.
     """
 
     name: str
     root: str
     context: int | None
+    output: str | None = None
 
 
 class ChatClient:
@@ -140,11 +146,12 @@ class ChatClient:
         except _NETWORK:
             return False
 
-    async def chat(self, body: bytes) -> AsyncGenerator[Event, None]:
+    async def chat(self, body: bytes, output: str | None = None) -> AsyncGenerator[Event, None]:
         """The events of one streamed reply; closing the generator drops the connection.
 
         Args:
             body: The request as JSON, with ``stream`` on.
+            output: `ServedModel.output` of the model that it names.
 
         Raises:
             EngineUnavailable: the server is gone, busy or broke off.
@@ -152,7 +159,7 @@ class ChatClient:
             BadOutput: it failed on the request and is well.
             KeyError: it has no model of the name that the request gives.
         """
-        async with self.prepared(body), self._post(body) as answer:
+        async with self.prepared(body), self._post(body, output) as answer:
             splitter = EventSplitter()
             ended = False
             while not ended:
@@ -167,8 +174,9 @@ class ChatClient:
                     ended = ended or event.last
 
     @asynccontextmanager
-    async def _post(self, body: bytes) -> AsyncIterator[aiohttp.ClientResponse]:
+    async def _post(self, body: bytes, output: str | None) -> AsyncIterator[aiohttp.ClientResponse]:
         base = self.address.base
+        headers = {**outgoing_headers(), **({} if output is None else {OUTPUT_HEADER: output})}
         timeout = aiohttp.ClientTimeout(
             total=None,
             sock_connect=self._at_least(self._patience.connect),
@@ -176,7 +184,11 @@ class ChatClient:
         )
         try:
             answer = await self._open().post(
-                f"{base}/chat/completions", data=body, timeout=timeout, allow_redirects=False
+                f"{base}/chat/completions",
+                data=body,
+                headers=headers,
+                timeout=timeout,
+                allow_redirects=False,
             )
         except _NETWORK as error:
             raise complaints.unreachable(base, error) from error
@@ -266,8 +278,11 @@ def _trust(ca_file: str) -> ssl.SSLContext:
 
 def _model(entry: dict[str, object]) -> ServedModel:
     context = entry.get("max_model_len")
+    # A gateway writes Markdown unless it is asked for more.
+    output = entry.get("moonpress_output") if entry.get("owned_by") == "moonpress" else None
     return ServedModel(
         name=str(entry["id"]),
         root=str(entry.get("root") or ""),
         context=context if isinstance(context, int) else None,
+        output=str(output) if output is not None else None,
     )

@@ -23,6 +23,7 @@ from moonpress.engines.chandra.picture import ImageFormat, encode, media_type, t
 from moonpress.engines.chandra.prompt import layout_prompt
 from moonpress.engines.layout_model import Ending, Sampling, Written
 from moonpress.errors import EngineRejected, EngineUnavailable, UnknownName
+from moonpress.telemetry import span
 
 # Until a reply tells. The real tokeniser makes 620 tokens of 2,700 characters.
 _CHARACTERS_PER_TOKEN = 4.4
@@ -84,6 +85,11 @@ class ChandraModel:
         return SCALES[self._choices.version or _version(self._served)]
 
     @property
+    def served(self) -> ServedModel | None:
+        """The server's model that is meant; ``None`` before it was asked."""
+        return self._served
+
+    @property
     def url(self) -> str:
         """The server's address."""
         return self._client.address.base
@@ -106,13 +112,19 @@ class ChandraModel:
         served = self._served
         if served is None:
             raise EngineUnavailable(f"{self.url} says nothing of its models")
-        picture, body = await anyio.to_thread.run_sync(
-            self._request, image, sampling, served, limiter=self._encoders, abandon_on_cancel=True
-        )
+        with span("encode", page=image.number):
+            picture, body = await anyio.to_thread.run_sync(
+                self._request,
+                image,
+                sampling,
+                served,
+                limiter=self._encoders,
+                abandon_on_cancel=True,
+            )
         finish: str | None = None
         usage: tuple[int, int] | None = None
         try:
-            async with aclosing(self._client.chat(body)) as events:
+            async with aclosing(self._client.chat(body, served.output)) as events:
                 async for event in events:
                     if event.written is not None:
                         yield _without_end(event.written)

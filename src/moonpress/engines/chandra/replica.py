@@ -14,7 +14,7 @@ from typing import TypeAlias
 import anyio
 
 from moonpress.engines.chandra.address import Address, base_of
-from moonpress.engines.chandra.client import ChatClient, Patience
+from moonpress.engines.chandra.client import ChatClient, Patience, ServedModel
 from moonpress.engines.chandra.facts import PREFERRED_DPI, TRIES
 from moonpress.engines.chandra.model import ChandraModel, RequestChoices
 from moonpress.engines.guarded import Guarded, Guards
@@ -42,6 +42,12 @@ class ChandraReplica(Guarded):
         guards = Guards(TRIES, choices.page_timeout)
         super().__init__(model, guards, preferred_dpi=PREFERRED_DPI, threads=choices.encoders)
         self.client = client
+        self._chandra = model
+
+    @property
+    def served(self) -> ServedModel | None:
+        """The model of the server; ``None`` before it was asked."""
+        return self._chandra.served
 
 
 @dataclass(frozen=True, slots=True)
