@@ -27,7 +27,7 @@ from benchmarks.process_tree import peak_mb, resident_mb
 from moonpress.batch.assembler import SinkSettings
 from moonpress.batch.assembly import Assembly
 from moonpress.batch.ledger import Ledger
-from moonpress.batch.meter import Meter
+from moonpress.batch.meter import Busy, Meter
 from moonpress.batch.page_source import OpenDocument
 from moonpress.batch.patience import Patience
 from moonpress.batch.run import Run, RunSettings
@@ -56,7 +56,7 @@ class _Source:
     places: int = 2
 
     @asynccontextmanager
-    async def open(self, item: InputItem) -> AsyncIterator[OpenDocument]:
+    async def open(self, item: InputItem, _fetching: Busy) -> AsyncIterator[OpenDocument]:
         info = SourceInfo("application/pdf", self.pages, item.id, 1000)
         yield _Drawn(info, np.full((64, 64, 3), 255, dtype=np.uint8))
 

@@ -26,7 +26,7 @@ from benchmarks.process_tree import cpu_seconds, peak_mb
 from moonpress.batch.assembler import SinkSettings
 from moonpress.batch.assembly import Assembly
 from moonpress.batch.ledger import Ledger
-from moonpress.batch.meter import Meter
+from moonpress.batch.meter import Busy, Meter
 from moonpress.batch.page_source import OpenDocument
 from moonpress.batch.patience import Patience
 from moonpress.batch.run import Run, RunSettings
@@ -59,7 +59,7 @@ class _Source:
         self._pixels = np.full((64, 64, 3), 255, dtype=np.uint8)
 
     @asynccontextmanager
-    async def open(self, item: InputItem) -> AsyncIterator[OpenDocument]:
+    async def open(self, item: InputItem, _fetching: Busy) -> AsyncIterator[OpenDocument]:
         info = SourceInfo("application/pdf", _PAGES_A_DOCUMENT, item.id, 1000)
         yield _Drawn(info, self._pixels)
 

@@ -17,9 +17,7 @@ def _meter(*, cores: float = 0.3, **seconds: float) -> Meter:
     meter.cores_at_start = None
     if cores:
         meter.cores_at_start = CoreTime(0, 0)
-    meter.reading.tasks = 10
-    for busy in (meter.drawing, meter.encoding, meter.offering, meter.opening):
-        busy.tasks = 2
+    meter.staff(2, 10)
     for name, value in seconds.items():
         getattr(meter, name).seconds = value
     return meter
@@ -30,9 +28,14 @@ def _meter(*, cores: float = 0.3, **seconds: float) -> Meter:
     [
         ({"reading": 950.0}, "engine"),
         ({"reading": 600.0, "offering": 120.0}, "engine"),
+        ({"reading": 950.0, "sending": 200.0}, "engine"),
+        ({"reading": 950.0, "sending": 600.0}, "network"),
+        # A slow line keeps pages in the engine's places; that alone says nothing.
+        ({"reading": 300.0, "sending": 250.0}, "input"),
         ({"reading": 300.0, "drawing": 190.0}, "render"),
         ({"reading": 300.0, "drawing": 190.0, "encoding": 150.0}, "encode"),
         ({"reading": 300.0, "drawing": 60.0, "opening": 120.0}, "render"),
+        ({"reading": 300.0, "drawing": 60.0, "opening": 120.0, "fetching": 110.0}, "network"),
         ({"reading": 300.0, "writing": 95.0}, "write"),
         ({"reading": 100.0}, "input"),
     ],

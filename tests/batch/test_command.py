@@ -92,6 +92,23 @@ def test_nothing_readable_is_exit_code_4(batch: Batch) -> None:
     assert result.err.splitlines()[-1] == "Report: out/report.html"
 
 
+def test_names_of_nothing_leave_nothing_behind(batch: Batch) -> None:
+    result = batch("gone.pdf", "nowhere", "*.tiff", "-o", "out")
+    assert result.code == 4
+    lines = result.err.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith("error: ") and line.endswith("]") for line in lines)
+    assert not batch.out.exists()
+
+
+def test_one_name_among_others_that_is_nothing_is_told(batch: Batch) -> None:
+    make_inputs(batch.inputs, {"one.pdf": 1})
+    result = batch("in", "gone.pdf", "-o", "out")
+    assert result.code == 3
+    assert "error: gone.pdf: no such file" in result.err
+    assert set(batch.manifest()) == {"in/one.pdf"}
+
+
 def test_an_engine_that_is_not_there_is_exit_code_5(batch: Batch) -> None:
     make_inputs(batch.inputs, {"one.pdf": 1})
     result = batch.read(SCRIPT_ABSENT="1")

@@ -46,12 +46,14 @@ def test_what_counts_most_comes_first() -> None:
     meter.total, meter.kept, meter.done, meter.failed = 1210, 200, 9, 1
     for status in (PageStatus.OK, PageStatus.FAILED):
         meter.page_out(Page(number=1, size=None, status=status))
+    # Ten were opened, with two pages each; a page takes 50 s.
+    meter.opening.times, meter.to_read = 10, 20
     left = seconds_left(meter)
-    assert left == pytest.approx(10_000, rel=0.01)
+    assert left == pytest.approx(50 * (18 + 2 * 999), rel=0.01)
     parts = summary(meter).split(", ")
     assert parts[0] == "210 of 1,210 documents"
     assert parts[1:4] == ["2 pages", "1 page failed", "1 document failed"]
-    assert parts[4].startswith("ETA 2 h 46 min")
+    assert parts[4] == "ETA 1 d 4 h"
     assert parts[5].endswith(" pages/s")
 
 

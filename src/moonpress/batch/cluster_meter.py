@@ -11,7 +11,16 @@ from dataclasses import dataclass, field
 from moonpress.batch.meter import Busy, Meter
 from moonpress.document import PageStatus
 
-_BUSY = ("opening", "drawing", "encoding", "offering", "reading", "writing")
+_BUSY = (
+    "opening",
+    "fetching",
+    "drawing",
+    "encoding",
+    "offering",
+    "reading",
+    "sending",
+    "writing",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +28,7 @@ class Reading:
     """What a worker's meter shows; the names are those of `Meter`."""
 
     selected: int
+    to_read: int
     pages: int
     by_status: Mapping[PageStatus, int]
     output_tokens: int
@@ -33,6 +43,7 @@ def reading_of(meter: Meter) -> Reading:
     parts = {name: getattr(meter, name) for name in _BUSY}
     return Reading(
         selected=meter.selected,
+        to_read=meter.to_read,
         pages=meter.pages,
         by_status=dict(meter.by_status),
         output_tokens=meter.output_tokens,
@@ -61,6 +72,7 @@ class ClusterMeter(Meter):
         self._workers[worker] = reading
         shown = self._workers.values()
         self.selected = sum(one.selected for one in shown)
+        self.to_read = sum(one.to_read for one in shown)
         self.output_tokens = sum(one.output_tokens for one in shown)
         self.prompt_tokens = sum(one.prompt_tokens for one in shown)
         self.in_flight = sum(

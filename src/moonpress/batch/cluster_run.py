@@ -337,6 +337,7 @@ class ClusterRun:
         meter.documents += len(new.entries)
         left = [one.item for one in new.entries if one.state not in {State.DONE, State.FAILED}]
         meter.kept += len(new.entries) - len(left)
+        meter.kept_failed += sum(one.state is State.FAILED for one in new.entries)
         name, attempt = name_of(portion.items, self._choices), 1
         while f"{name}-{attempt}" in adopted:
             attempt += 1

@@ -57,12 +57,14 @@ class Meter:
 
     Attributes:
         documents: Met so far, done earlier or not.
-        kept: Of these, done by an earlier run.
+        kept: Of these, done or failed in an earlier run, and not tried again.
+        kept_failed: Of these, failed.
         done: Stored by this run.
         failed: Failed as a whole in this run.
         problems: Among the inputs, that could not even become a document.
         replaced: Names by id of other documents that had these ids in earlier runs; a thousand.
         selected: Pages of the documents opened so far.
+        to_read: Of these, not kept from an earlier run.
         pages: Came out in this run.
         by_status: Of these, by how they ended.
         output_tokens: Of these.
@@ -72,6 +74,8 @@ class Meter:
         encoding: Of that, encoding.
         offering: Waiting with a drawn page until a reader takes it.
         reading: In the engine.
+        sending: Of that, on the way to a server.
+        fetching: Of opening, for documents that are not files of this machine.
         writing: Assembling and storing documents.
         in_flight: Pages in the engine now.
         total: Documents that there are, once they have been counted.
@@ -82,11 +86,13 @@ class Meter:
     cores_at_start: CoreTime | None = field(default_factory=core_time)
     documents: int = 0
     kept: int = 0
+    kept_failed: int = 0
     done: int = 0
     failed: int = 0
     problems: int = 0
     replaced: dict[str, str] = field(default_factory=dict)
     selected: int = 0
+    to_read: int = 0
     pages: int = 0
     by_status: dict[PageStatus, int] = field(default_factory=dict)
     output_tokens: int = 0
@@ -96,6 +102,8 @@ class Meter:
     encoding: Busy = field(default_factory=Busy)
     offering: Busy = field(default_factory=Busy)
     reading: Busy = field(default_factory=Busy)
+    sending: Busy = field(default_factory=Busy)
+    fetching: Busy = field(default_factory=Busy)
     writing: Busy = field(default_factory=Busy)
     in_flight: int = 0
     total: int | None = None
@@ -116,6 +124,12 @@ class Meter:
             return None
         return self.cores_at_start.share_until(now)
 
+    def staff(self, places: int, readers: int) -> None:
+        """So many tasks open and draw documents, and so many read pages."""
+        for busy in (self.opening, self.fetching, self.drawing, self.encoding, self.offering):
+            busy.tasks = places
+        self.reading.tasks = self.sending.tasks = readers
+
     def note_replaced(self, names: Mapping[str, str]) -> None:
         """Documents take the place of others that an earlier run stored under the same ids."""
         for item_id, name in names.items():
@@ -129,6 +143,8 @@ class Meter:
         self.by_status[page.status] = self.by_status.get(page.status, 0) + 1
         self.output_tokens += page.usage.output_tokens or 0
         self.prompt_tokens += page.usage.prompt_tokens or 0
+        if page.usage.sending_seconds is not None:
+            self.sending.add(page.usage.sending_seconds)
         self._extend_curve()
 
     def document_out(self, entry: Entry) -> None:

@@ -11,6 +11,7 @@ from contextlib import (
     AbstractAsyncContextManager,
     AbstractContextManager,
     asynccontextmanager,
+    nullcontext,
 )
 from pathlib import Path
 from typing import Protocol
@@ -18,10 +19,12 @@ from typing import Protocol
 import anyio
 import anyio.to_thread
 
+from moonpress.batch.meter import Busy
 from moonpress.document import PageImage
 from moonpress.pipeline.render import RenderLimits, open_in_pool
 from moonpress.pipeline.render_pool import RenderPool
 from moonpress.sources.base import RenderRequest, SourceInfo
+from moonpress.sources.inputs.address import comes_over_network
 from moonpress.sources.inputs.item import InputItem
 from moonpress.sources.inputs.opening import Opener
 
@@ -51,8 +54,12 @@ class PageSource(Protocol):
         """How many documents may be open at once."""
         ...
 
-    def open(self, item: InputItem) -> AbstractAsyncContextManager[OpenDocument]:
+    def open(self, item: InputItem, fetching: Busy) -> AbstractAsyncContextManager[OpenDocument]:
         """Open one document for a while.
+
+        Args:
+            item: Which.
+            fetching: Counts the time in which it came over the network.
 
         Raises:
             InputError: it cannot be opened at all.
@@ -79,11 +86,11 @@ class RenderedPages:
         self._password = password
 
     @asynccontextmanager
-    async def open(self, item: InputItem) -> AsyncIterator[OpenDocument]:
+    async def open(self, item: InputItem, fetching: Busy) -> AsyncIterator[OpenDocument]:
         """Open one document; see `PageSource.open`."""
         password = item.password or self._password
         async with (
-            _in_thread(self._opener.opened(item)) as path,
+            _in_thread(self._opener.opened(item), fetching, item) as path,
             open_in_pool(self._pool, path, name=item.name, password=password) as document,
         ):
             yield document
@@ -94,9 +101,12 @@ class RenderedPages:
 
 
 @asynccontextmanager
-async def _in_thread(manager: AbstractContextManager[Path]) -> AsyncIterator[Path]:
+async def _in_thread(
+    manager: AbstractContextManager[Path], fetching: Busy, item: InputItem
+) -> AsyncIterator[Path]:
     """A blocking context manager, entered and left in threads."""
-    path = await anyio.to_thread.run_sync(manager.__enter__)
+    with fetching.working() if comes_over_network(item.uri) else nullcontext():
+        path = await anyio.to_thread.run_sync(manager.__enter__)
     try:
         yield path
     finally:

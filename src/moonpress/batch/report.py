@@ -94,7 +94,8 @@ def _documents(counts: Counts, meter: Meter) -> dict[str, int]:
     states = {state.value: counts.documents.get(state, 0) for state in State}
     return {
         "met": counts.total,
-        "done_before": meter.kept,
+        "done_before": meter.kept - meter.kept_failed,
+        "failed_before": meter.kept_failed,
         "done_now": meter.done,
         **states,
         "not_documents": meter.problems,

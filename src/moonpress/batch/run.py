@@ -141,10 +141,7 @@ class _Flow:
         problems: list[InputProblem] = []
         places = self.run.source.places
         capacity = self.run.engine.capacity
-        for busy in (self.run.meter.drawing, self.run.meter.encoding, self.run.meter.opening):
-            busy.tasks = places
-        self.run.meter.offering.tasks = places
-        self.run.meter.reading.tasks = capacity
+        self.run.meter.staff(places, capacity)
         send_job, jobs = anyio.create_memory_object_stream[Entry](places)
         send_page, pages = anyio.create_memory_object_stream[DrawnPage](places)
         send_finished, finished = anyio.create_memory_object_stream[Job](_FINISHED_WAITING)
@@ -195,6 +192,7 @@ class _Flow:
                 for entry in new.entries:
                     if entry.state in {State.DONE, State.FAILED}:
                         meter.kept += 1
+                        meter.kept_failed += entry.state is State.FAILED
                     elif entry.state is State.READ:
                         await finished.send(Job(entry, None, 0))
                     else:
@@ -230,6 +228,7 @@ class _Flow:
             )
             run.meter.selected += len(numbers)
             left = [(i, number) for i, number in enumerate(numbers) if i not in kept]
+            run.meter.to_read += len(left)
             crops = await anyio.to_thread.run_sync(self._crops, entry.key)
             job = Job(entry, crops, len(left))
             if not left:
@@ -329,7 +328,7 @@ class _Flow:
 async def _timed_open(run: Run, item: InputItem) -> AsyncIterator[OpenDocument]:
     """Open a document; the meter counts how long that takes, not how long it stays open."""
     began = time.perf_counter()
-    async with run.source.open(item) as document:
+    async with run.source.open(item, run.meter.fetching) as document:
         run.meter.opening.add(time.perf_counter() - began)
         yield document
 

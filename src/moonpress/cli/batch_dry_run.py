@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from moonpress.batch.meter import Busy
 from moonpress.batch.page_source import RenderedPages
 from moonpress.cli.batch_progress import counted, duration
 from moonpress.cli.errors import NOTHING_READ, SOME_PAGES_FAILED, describe
@@ -117,7 +118,7 @@ async def _count_one(
     source: RenderedPages, item: InputItem, pages: str | None, tally: _Tally
 ) -> None:
     try:
-        async with source.open(item) as document:
+        async with source.open(item, Busy()) as document:
             numbers = select_pages(item.pages or pages, document.info.page_count, clamp=True)
     except (InputError, PageRangeError) as error:
         tally.failed += 1

@@ -67,11 +67,16 @@ def _rates(meter: Meter) -> list[str]:
 
 
 def seconds_left(meter: Meter) -> float | None:
-    """Seconds until the last document, at the rate so far; ``None`` while nobody can tell."""
-    now = meter.done + meter.failed
-    if meter.total is None or not now:
+    """Seconds until the last page, at the rate so far; ``None`` while nobody can tell.
+
+    Documents that were not opened yet are taken to be as long as those that were.
+    """
+    opened = meter.opening.times
+    if meter.total is None or not meter.pages or not opened:
         return None
-    return meter.seconds / now * max(meter.total - meter.kept - now, 0)
+    unopened = max(meter.total - meter.kept - meter.failed - opened, 0)
+    left = max(meter.to_read - meter.pages, 0) + unopened * meter.to_read / opened
+    return meter.seconds / meter.pages * left
 
 
 def duration(seconds: float) -> str:

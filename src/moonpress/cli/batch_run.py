@@ -33,6 +33,7 @@ from moonpress.cli.batch_places import Places, part_of, places_for
 from moonpress.cli.batch_progress import watch
 from moonpress.cli.batch_search import Search
 from moonpress.cli.engine_choice import EngineChoice
+from moonpress.cli.errors import NOTHING_READ, describe
 from moonpress.cli.interrupts import run_interruptible
 from moonpress.cli.voice import Voice
 from moonpress.document import Delimiters, RenderOptions
@@ -102,6 +103,12 @@ def run_command(command: BatchCommand, voice: Voice) -> int:
         )
         if command.dry_run:
             return dry_run(search, command, voice)
+        missing = search.nothing_there()
+        if missing:
+            # A mistyped name leaves no folder behind.
+            for problem in missing:
+                voice.say(f"error: {describe(problem.error)}")
+            return NOTHING_READ
         places = places_for(command.inputs, command.output, command.ledger, part)
         search.leave_out = (Path(places.root), places.ledger.parent)
         request = _request(command, places)

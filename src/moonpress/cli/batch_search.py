@@ -12,6 +12,7 @@ from pathlib import Path
 
 from moonpress.cli.batch_places import Part
 from moonpress.errors import UsageError
+from moonpress.sources.inputs.address import is_remote
 from moonpress.sources.inputs.copies import LocalCopies
 from moonpress.sources.inputs.find import ARXIV, FindOptions, find_items
 from moonpress.sources.inputs.item import InputItem, InputProblem
@@ -69,6 +70,17 @@ class Search:
         for one in find_items(self._inputs, options):
             if isinstance(one, InputProblem) or self._part is None or self._part.has(one.id):
                 yield one
+
+    def nothing_there(self) -> list[InputProblem]:
+        """Problems with all inputs, when none of them is there; empty when one may be."""
+        if any(Path(one).exists() or is_remote(one) for one in self._inputs):
+            return []
+        problems: list[InputProblem] = []
+        for one in self.items():
+            if isinstance(one, InputItem):
+                return []
+            problems.append(one)
+        return problems
 
     def count(self, gone: threading.Event) -> int | None:
         """How many documents there are; ``None`` when nobody wants to know any more."""

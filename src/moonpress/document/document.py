@@ -74,6 +74,8 @@ class Usage:
         prompt_tokens: Input tokens, for model engines.
         output_tokens: Output tokens, for model engines.
         attempts: How often the page was tried.
+        sending_seconds: Of these, in which the page was on its way over the network, where that is
+            known; for the report of a run, and in no output.
     """
 
     engine: str = ""
@@ -82,6 +84,7 @@ class Usage:
     prompt_tokens: int | None = None
     output_tokens: int | None = None
     attempts: int = 1
+    sending_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

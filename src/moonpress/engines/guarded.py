@@ -275,6 +275,7 @@ class Guarded:
 
     def _reading(self, best: _Try, tries: list[_Try], seconds: float) -> PageReading:
         endings = [one.ending for one in tries if one.ending is not None]
+        sent = [end.sending_seconds for end in endings if end.sending_seconds is not None]
         prompts = [end.prompt_tokens for end in endings if end.prompt_tokens is not None]
         return PageReading(
             layout=best.reply(self._model.scale),
@@ -286,6 +287,7 @@ class Guarded:
                 prompt_tokens=sum(prompts) if prompts else None,
                 output_tokens=sum(one.tokens for one in tries),
                 attempts=len(tries),
+                sending_seconds=sum(sent) if sent else None,
             ),
             agreement=best.agreement,
         )

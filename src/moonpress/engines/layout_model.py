@@ -53,11 +53,13 @@ class Ending:
         complete: It said that it was done; otherwise it ran out of tokens.
         prompt_tokens: Tokens of the picture and the prompt.
         output_tokens: Tokens written.
+        sending_seconds: How long the request was on its way to a server, where that is known.
     """
 
     complete: bool
     prompt_tokens: int | None = None
     output_tokens: int | None = None
+    sending_seconds: float | None = None
 
 
 class LayoutModel(Protocol):

@@ -10,7 +10,7 @@ import ssl
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import aiohttp
 import orjson
@@ -18,6 +18,7 @@ import orjson
 from moonpress.engines.chandra import complaints
 from moonpress.engines.chandra.address import Address
 from moonpress.engines.chandra.events import Event, EventSplitter, parse_event
+from moonpress.engines.chandra.wire import Wire
 from moonpress.errors import EngineError, EngineUnavailable, UsageError
 from moonpress.telemetry import outgoing_headers
 
@@ -90,6 +91,7 @@ class ChatClient:
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._heard_at: float | None = None
+        self._wire = Wire()
 
     @property
     def heard_at(self) -> float | None:
@@ -160,6 +162,8 @@ class ChatClient:
             KeyError: it has no model of the name that the request gives.
         """
         async with self.prepared(body), self._post(body, output) as answer:
+            connection = answer.connection
+            sending = self._wire.spent(None if connection is None else connection.transport)
             splitter = EventSplitter()
             ended = False
             while not ended:
@@ -170,7 +174,8 @@ class ChatClient:
                     event = self._parse(data)
                     if event.error is not None:
                         raise await self._failure(event.error, event.error_status)
-                    yield event
+                    yield event if sending is None else replace(event, sending_seconds=sending)
+                    sending = None
                     ended = ended or event.last
 
     @asynccontextmanager

@@ -43,6 +43,7 @@ class Event:
         error: What went wrong in the server, as it says it.
         error_status: The HTTP status that the error would have had, where it says so.
         last: Nothing more comes.
+        sending_seconds: How long the request was on its way; with the first event, where known.
     """
 
     written: Written | None = None
@@ -51,6 +52,7 @@ class Event:
     error: str | None = None
     error_status: int | None = None
     last: bool = False
+    sending_seconds: float | None = None
 
 
 def parse_event(data: bytes) -> Event:

@@ -123,6 +123,7 @@ class ChandraModel:
             )
         finish: str | None = None
         usage: tuple[int, int] | None = None
+        sending: float | None = None
         try:
             async with aclosing(self._client.chat(body, served.output)) as events:
                 async for event in events:
@@ -130,6 +131,8 @@ class ChandraModel:
                         yield _without_end(event.written)
                     finish = event.finish_reason or finish
                     usage = event.usage or usage
+                    if event.sending_seconds is not None:
+                        sending = event.sending_seconds
         except KeyError as error:
             raise await self._without_model(served, error) from error
         if finish is None:
@@ -137,7 +140,8 @@ class ChandraModel:
             raise EngineUnavailable(message, hint="")
         if usage is not None:
             self._prompt_tokens = max(usage[0] - tokens_of(picture), 0)
-        yield Ending(finish == "stop", *(usage or (None, None)))
+        prompt, tokens = usage or (None, None)
+        yield Ending(finish == "stop", prompt, tokens, sending)
 
     async def _without_model(self, served: ServedModel, error: KeyError) -> Exception:
         """The server had the model and says that it has it no more."""

@@ -74,6 +74,12 @@ def is_remote(address: str) -> bool:
     return scheme_of(address) != "file"
 
 
+def comes_over_network(uri: str) -> bool:
+    """Whether a document, or the archive that it lies in, is not on this machine."""
+    member = member_address(uri)
+    return is_remote(uri if member is None else member.container)
+
+
 def path_of(uri: str) -> str:
     """The local path that a uri stands for."""
     found = _REMOTE.match(uri)
