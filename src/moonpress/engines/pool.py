@@ -70,6 +70,7 @@ class _Replica:
     back_at: float = 0.0
     suspect: bool = False
     leaving: bool = False
+    turn: int = 0
     reason: str = ""
     loans: set[anyio.CancelScope] = field(default_factory=set)
     idle: anyio.Event = field(default_factory=anyio.Event)
@@ -82,6 +83,9 @@ class _Replica:
         self.back_at = now + self.pause
         self.reason = reason
         event("replica_out", replica=self.name, reason=reason, seconds=self.pause)
+
+    def load(self) -> tuple[bool, int, int, int]:
+        return self.suspect, self.in_flight, self.bytes_in_flight, self.turn
 
     def take(self, size: int) -> None:
         self.in_flight += 1
@@ -129,6 +133,7 @@ class ReplicaPool:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._clock = clock
+        self._turns = 0
         self._replicas: list[_Replica] = []
         for number, engine in enumerate(replicas, 1):
             self.add(engine, f"{engine.name}-{number}")
@@ -322,6 +327,8 @@ class ReplicaPool:
         while (replica := self._choose(passed)) is not None:
             passed.append(replica.engine)
             replica.take(size)
+            self._turns += 1
+            replica.turn = self._turns
             taken = False
             try:
                 if replica.back_at:
@@ -337,13 +344,16 @@ class ReplicaPool:
         raise _all_of(errors)
 
     def _choose(self, tried: Collection[Engine]) -> _Replica | None:
-        """The least busy of those in use, or else the one that is back soonest."""
+        """The least busy of those in use, or else the one that is back soonest.
+
+        Among equals it is the one that has waited longest, so that all are seen to work.
+        """
         now = self._clock()
         passed = {id(engine) for engine in tried}
         free = [one for one in self._replicas if not one.leaving and id(one.engine) not in passed]
         usable = [replica for replica in free if replica.back_at <= now]
         if usable:
-            return min(usable, key=lambda one: (one.suspect, one.in_flight, one.bytes_in_flight))
+            return min(usable, key=_Replica.load)
         return min(free, key=lambda replica: replica.back_at, default=None)
 
     def _count_failure(self, replica: _Replica, error: BadOutput) -> None:

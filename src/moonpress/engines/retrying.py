@@ -58,6 +58,7 @@ class Retrying:
         self._sleep = sleep
         self._clock = clock
         self._away_since: float | None = None
+        self._given_up = False
         self.name = engine.name
 
     @property
@@ -97,7 +98,7 @@ class Retrying:
             except EngineUnavailable as error:
                 # For the page as well: it may be what takes the engine down each time.
                 away_until = away_until or self._clock() + self._waiting.outage
-                if self._over() or self._clock() >= away_until:
+                if self._given_up or self._over() or self._clock() >= away_until:
                     raise
                 event("engine_away", page=image.number, reason=error.message, seconds=wait)
                 await self._sleep(wait)
@@ -112,6 +113,10 @@ class Retrying:
         if self._away_since is None:
             self._away_since = now
         return now - self._away_since >= self._waiting.outage
+
+    def give_up(self) -> None:
+        """Wait for the engine no more: it will not come back."""
+        self._given_up = True
 
     async def aclose(self) -> None:
         """Close the engine."""

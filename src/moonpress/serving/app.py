@@ -6,10 +6,12 @@ Owns what happens to every request. Never reads documents.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 from fastapi import FastAPI
@@ -22,6 +24,7 @@ from moonpress.errors import EngineUnavailable, InputTooLarge, MoonpressError
 from moonpress.serving import routes_chat, routes_info, routes_ocr
 from moonpress.serving.answers import error_answer
 from moonpress.serving.passthrough import RawChats
+from moonpress.serving.replicas.supervisor import Supervisor
 from moonpress.serving.service import Service
 from moonpress.telemetry import bound, event, watching_spans
 
@@ -34,11 +37,17 @@ def create_app(service: Service) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        looking = asyncio.create_task(service.look_after())
+        tasks = [asyncio.create_task(service.look_after())]
+        supervisor = service.supervisor
+        if supervisor is not None:
+            tasks.append(asyncio.create_task(supervisor.run()))
+            tasks[-1].add_done_callback(partial(_supervised, supervisor))
         try:
             yield
         finally:
-            looking.cancel()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             await service.aclose()
 
     app = FastAPI(title="Moonpress", version=version("moonpress"), lifespan=lifespan)
@@ -51,6 +60,14 @@ def create_app(service: Service) -> FastAPI:
     # The one that is added last is the first that sees a request.
     app.add_middleware(Guard, service=service)
     return app
+
+
+def _supervised(supervisor: Supervisor, task: asyncio.Task[None]) -> None:
+    """A service whose supervisor ended for a bug would look well until its replicas die."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        event("bug", level=logging.ERROR, error=error)
+        supervisor.hopeless.set()
 
 
 async def _invalid(_request: Request, error: Exception) -> JSONResponse:

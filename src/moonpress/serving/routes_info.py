@@ -17,6 +17,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from moonpress.engines.chandra.replica import ChandraReplica
 from moonpress.serving.passthrough import pool_of
+from moonpress.serving.replicas.report import ReplicaReport
 from moonpress.serving.service import Service
 
 router = APIRouter()
@@ -49,9 +50,26 @@ def _model(name: str, output: str) -> dict[str, Any]:
 
 @router.get("/health", summary="Whether the service runs")
 async def health(request: Request) -> dict[str, Any]:
-    """200 as long as the service runs; ``degraded`` while the engine is away."""
+    """200 as long as the service runs; ``degraded`` while not all of it can read."""
     service: Service = request.app.state.service
-    return {"status": "ok" if service.ready else "degraded", "engine": service.engine.name}
+    return {
+        "status": "degraded" if service.degraded else "ok",
+        "engine": service.engine.name,
+        "replicas": [_facts(one) for one in service.replicas()],
+    }
+
+
+def _facts(replica: ReplicaReport) -> dict[str, Any]:
+    return {
+        "name": replica.name,
+        "state": replica.state.value,
+        "role": replica.role.value,
+        "devices": replica.devices,
+        "in_flight": replica.in_flight,
+        "restarts": replica.restarts,
+        "reason": replica.reason or None,
+        "hint": replica.hint or None,
+    }
 
 
 @router.get("/ready", summary="Whether a page can be read now")
@@ -86,7 +104,11 @@ async def home(request: Request) -> HTMLResponse:
         "Requests waiting": str(service.places.waiting),
         "Time": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
     }
-    body = "".join(f"<tr><th>{k}</th><td>{escape(v)}</td></tr>" for k, v in rows.items())
+    for one in service.replicas():
+        where = f" on GPU {', '.join(one.devices)}" if one.devices else ""
+        why = f" ({one.reason})" if one.reason else ""
+        rows[f"Replica {one.name}"] = f"{one.state}{where}, {one.in_flight} pages{why}"
+    body = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in rows.items())
     return HTMLResponse(
         f"<!doctype html><meta charset=utf-8><title>Moonpress</title>"
         f"<h1>Moonpress {version('moonpress')}</h1><table>{body}</table>"

@@ -66,10 +66,31 @@ def _trace() -> None:
         raise UsageError(message, hint=hint) from error
 
 
+async def _run(server: _Server, service: Service) -> None:
+    """Serve; SIGHUP restarts the replicas, and the end of all of them is the service's own."""
+    supervisor = service.supervisor
+    if supervisor is None:
+        await server.serve()
+        return
+    if hasattr(signal, "SIGHUP"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.restart_all)
+
+    async def give_up() -> None:
+        await supervisor.hopeless.wait()
+        service.draining = server.should_exit = True
+
+    watching = asyncio.create_task(give_up())
+    try:
+        await server.serve()
+    finally:
+        watching.cancel()
+
+
 def serve(service: Service, listening: Listening) -> None:
     """Serve until a signal comes, then finish what is under way.
 
     Raises:
+        EngineUnavailable: no replica that the service starts can run.
         UsageError: the port is taken, the certificate cannot be used, or spans are to be sent
             somewhere and cannot.
     """
@@ -91,7 +112,7 @@ def serve(service: Service, listening: Listening) -> None:
     try:
         # uvloop where it is installed: it takes half the time for what passes through.
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
-            runner.run(server.serve())
+            runner.run(_run(server, service))
     except (OSError, SystemExit) as error:
         if isinstance(error, SystemExit) and not error.code:
             return
@@ -99,3 +120,6 @@ def serve(service: Service, listening: Listening) -> None:
             f"{listening.host}:{listening.port} cannot be listened on",
             hint="Choose another --port, or end what listens there",
         ) from error
+    hopeless = None if service.supervisor is None else service.supervisor.error()
+    if hopeless is not None:
+        raise hopeless

@@ -17,7 +17,8 @@ import anyio
 
 from moonpress.document import Block, Document, Page
 from moonpress.engines.base import Engine, prepare
-from moonpress.errors import EngineUnavailable, InputTooLarge
+from moonpress.engines.pool import ReplicaPool
+from moonpress.errors import EngineUnavailable, InputTooLarge, MoonpressError
 from moonpress.outputs.figures import FigureCrops
 from moonpress.pipeline.convert import (
     BlockObserver,
@@ -31,10 +32,15 @@ from moonpress.serving.keys import Keys
 from moonpress.serving.limits import ServiceLimits
 from moonpress.serving.metrics import Metrics
 from moonpress.serving.places import Places
+from moonpress.serving.replica_metrics import ReplicaCollector
+from moonpress.serving.replicas.report import ReplicaReport, State, report_of
+from moonpress.serving.replicas.supervisor import Supervisor
 from moonpress.serving.tracing import Tracing
 from moonpress.telemetry import event, span
 
 _LOOK_SECONDS = 2.0
+# Asking one's own supervisor costs nothing.
+_WATCHED_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,7 @@ class Service:
         metrics: Counters.
         ready: Whether the engine can read a page now.
         draining: Whether new requests are refused.
+        supervisor: Of the servers that the service starts itself, if it does.
     """
 
     engine: Engine
@@ -85,6 +92,7 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     ready: bool = False
     draining: bool = False
+    supervisor: Supervisor | None = None
     tracing: Tracing = field(init=False)
     places: Places = field(init=False)
     fetcher: Fetcher = field(init=False)
@@ -95,24 +103,47 @@ class Service:
         self.tracing = Tracing(self.metrics)
         self.fetcher = Fetcher(self.limits)
         self._pool = RenderPool(RenderLimits(), idle=workers, most=2 * workers)
+        self.metrics.registry.register(ReplicaCollector(self.replicas))
         # Until the engine is there nobody knows how much it takes.
         self.places = Places(1, self.limits.waiting)
 
     async def look_after(self) -> None:
         """Ask the engine now and then whether it can read, until cancelled."""
         while True:
-            try:
-                await prepare(self.engine)
-            except EngineUnavailable as error:
-                if self.ready:
-                    event("engine_gone", engine=self.engine.name, reason=error.message)
-                self.ready = False
-            else:
-                if not self.ready:
-                    self.places = Places(max(self.engine.capacity, 1), self.limits.waiting)
-                    event("engine_ready", engine=self.engine.name, capacity=self.engine.capacity)
-                self.ready = True
-            await asyncio.sleep(_LOOK_SECONDS)
+            reason = await self._reason_against()
+            if self.ready and reason is not None:
+                event("engine_gone", engine=self.engine.name, reason=reason)
+            elif not self.ready and reason is None:
+                event("engine_ready", engine=self.engine.name, capacity=self.engine.capacity)
+            self.ready = reason is None
+            if self.ready:
+                self.places.resize(max(self.engine.capacity, 1))
+            await asyncio.sleep(_LOOK_SECONDS if self.supervisor is None else _WATCHED_SECONDS)
+
+    async def _reason_against(self) -> str | None:
+        """Why the engine cannot read; ``None`` when it can."""
+        if self.supervisor is not None and self.supervisor.serving:
+            return None
+        try:
+            await prepare(self.engine)
+        except MoonpressError as error:
+            return error.message
+        return None
+
+    def replicas(self) -> tuple[ReplicaReport, ...]:
+        """The servers behind the engine: those that the service starts, then the others."""
+        own = () if self.supervisor is None else self.supervisor.reports()
+        pool = getattr(self.engine, "pool", None)
+        if not isinstance(pool, ReplicaPool):
+            return own
+        names = {one.name for one in own}
+        return (*own, *(report_of(one) for one in pool.states() if one.name not in names))
+
+    @property
+    def degraded(self) -> bool:
+        """Whether it runs and less than all of it can read."""
+        whole = all(one.state is State.READY for one in self.replicas())
+        return not (self.ready and whole)
 
     @asynccontextmanager
     async def reading(self, order: Order, observer: Observer) -> AsyncIterator[Reading]:

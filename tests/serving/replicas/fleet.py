@@ -14,10 +14,11 @@ import anyio
 
 from moonpress.document import PageReading
 from moonpress.engines.chandra.engine import ChandraVLLMEngine
-from moonpress.serving.replicas.replica import Failure, State, until
+from moonpress.serving.replicas.replica import Failure, until
+from moonpress.serving.replicas.report import ReplicaReport, State
 from moonpress.serving.replicas.settings import SupervisorSettings
 from moonpress.serving.replicas.spec import Fleet, ReplicaSpec, Role
-from moonpress.serving.replicas.supervisor import Advice, ReplicaReport, Supervisor
+from moonpress.serving.replicas.supervisor import Advice, Supervisor
 from tests.engines.scripted import page
 
 FAKE = Path(__file__).with_name("fake_vllm.py")

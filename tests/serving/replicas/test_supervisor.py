@@ -15,7 +15,8 @@ import anyio
 import pytest
 
 from moonpress.errors import BadOutput, EngineUnavailable
-from moonpress.serving.replicas.replica import Failure, State
+from moonpress.serving.replicas.replica import Failure
+from moonpress.serving.replicas.report import State
 from moonpress.serving.replicas.spec import ReplicaSpec, Role
 from tests.engines.scripted import page
 from tests.serving.replicas.fleet import QUICK, Stage, play

@@ -105,6 +105,10 @@ class ChandraVLLMEngine:
         """A server more, to be added to the pool; see `ReplicaChoices.replica`."""
         return self._choices.replica(url, prepared, api_key)
 
+    def give_up(self) -> None:
+        """Fail pages that wait for a server: none will come any more."""
+        self._reader.give_up()
+
     @property
     def capacity(self) -> int:
         """Pages in flight over all servers."""

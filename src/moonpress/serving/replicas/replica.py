@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 
 import aiohttp
 import anyio
@@ -29,6 +28,7 @@ from moonpress.serving.replicas.process import (
     environment_of,
     free_port,
 )
+from moonpress.serving.replicas.report import SERVING, ReplicaReport, State
 from moonpress.serving.replicas.settings import SupervisorSettings
 from moonpress.serving.replicas.spec import Fleet, ReplicaSpec, Role
 from moonpress.serving.replicas.watch import Signs, Verdict, judge, too_heavy
@@ -39,18 +39,6 @@ _HEALTH_TICKS = 2
 _COUNT_TICKS = 8
 _COUNT_SECONDS = 10.0
 _PAGES_FAILED = 5
-
-
-class State(StrEnum):
-    """Where a replica is in its life."""
-
-    WAITING = "waiting"
-    STARTING = "starting"
-    READY = "ready"
-    SUSPECT = "suspect"
-    DRAINING = "draining"
-    RESTARTING = "restarting"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +148,6 @@ class Replica:
         self.too_heavy = ""
 
     @property
-    def pid(self) -> int | None:
-        """Of the root of its processes."""
-        return None if self._process is None else self._process.pid
-
-    @property
     def in_flight(self) -> tuple[int, int]:
         """Its pages, and the bytes of their pictures."""
         if self._member is None:
@@ -172,9 +155,26 @@ class Replica:
         state = self._around.pool(self.spec.role).state(self._member)
         return (0, 0) if state is None else (state.in_flight, state.bytes_in_flight)
 
+    def report(self) -> ReplicaReport:
+        """What it looks like from outside."""
+        pages, size = self.in_flight
+        return ReplicaReport(
+            name=self.spec.name,
+            state=self.state,
+            role=self.spec.role,
+            devices=self.spec.devices,
+            in_flight=pages,
+            bytes_in_flight=size,
+            restarts=self.restarts,
+            bytes_held=self.bytes_held,
+            pid=None if self._process is None else self._process.pid,
+            reason=self.reason,
+            hint="" if self.failure is None else self.failure.hint,
+        )
+
     def renew(self, reason: str) -> None:
         """Restart it in peace, if it serves: its pages are finished first."""
-        if self.state in {State.READY, State.SUSPECT}:
+        if self.state in SERVING:
             self._wish = reason
 
     async def run(self) -> None:

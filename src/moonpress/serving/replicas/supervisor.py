@@ -16,43 +16,11 @@ from moonpress.engines.chandra.engine import ChandraVLLMEngine
 from moonpress.errors import EngineUnavailable
 from moonpress.serving.replicas.encoders import Encoders, folder_of
 from moonpress.serving.replicas.memory import available_bytes
-from moonpress.serving.replicas.replica import Failure, Replica, State, Surroundings, until
+from moonpress.serving.replicas.replica import Failure, Replica, Surroundings, until
+from moonpress.serving.replicas.report import SERVING, ReplicaReport, State
 from moonpress.serving.replicas.settings import SupervisorSettings
 from moonpress.serving.replicas.spec import Fleet, ReplicaSpec, Role
 from moonpress.telemetry import event
-
-_SERVING = {State.READY, State.SUSPECT}
-
-
-@dataclass(frozen=True, slots=True)
-class ReplicaReport:
-    """A replica, as ``/health`` and ``/metrics`` show it.
-
-    Attributes:
-        name: Of the replica; its address where somebody else runs it.
-        state: See `State`; ``out`` for one that somebody else runs and that does not answer.
-        role: What part of reading it does.
-        devices: Its GPUs.
-        in_flight: Pages.
-        bytes_in_flight: Of their pictures.
-        restarts: Since the service started.
-        bytes_held: Memory of its processes, where that is known.
-        pid: Of the root of its processes.
-        reason: Why it is not ready; empty otherwise.
-        hint: What to do about it; may be empty.
-    """
-
-    name: str
-    state: str
-    role: str = Role.WHOLE.value
-    devices: tuple[str, ...] = ()
-    in_flight: int = 0
-    bytes_in_flight: int = 0
-    restarts: int = 0
-    bytes_held: int | None = None
-    pid: int | None = None
-    reason: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +98,7 @@ class Supervisor:
         lost = all(one.state is State.FAILED for one in readers)
         # Servers that somebody else runs may still read.
         if lost and not self._engine.pool.states():
+            self._engine.give_up()
             self.hopeless.set()
 
     def error(self) -> EngineUnavailable | None:
@@ -137,6 +106,10 @@ class Supervisor:
         if not self.hopeless.is_set():
             return None
         failures = [(one.spec.name, one.failure) for one in self._replicas if one.failure]
+        if not failures:
+            return EngineUnavailable(
+                "the supervisor of the replicas has failed", hint="See the log"
+            )
         causes: dict[str, list[str]] = {}
         for name, failure in failures:
             causes.setdefault(failure.message, []).append(name)
@@ -181,25 +154,15 @@ class Supervisor:
             for one in self._replicas
             if one is not replica and one.spec.role is role and one.state is not State.FAILED
         ]
-        return not others or any(one.state in _SERVING for one in others)
+        return not others or any(one.state in SERVING for one in others)
+
+    @property
+    def serving(self) -> bool:
+        """Whether a replica can read pages."""
+        return any(
+            one.state in SERVING and one.spec.role is not Role.ENCODER for one in self._replicas
+        )
 
     def reports(self) -> tuple[ReplicaReport, ...]:
         """Of all replicas, in the order of the fleet."""
-        return tuple(_report(replica) for replica in self._replicas)
-
-
-def _report(replica: Replica) -> ReplicaReport:
-    pages, size = replica.in_flight
-    return ReplicaReport(
-        name=replica.spec.name,
-        state=replica.state.value,
-        role=replica.spec.role.value,
-        devices=replica.spec.devices,
-        in_flight=pages,
-        bytes_in_flight=size,
-        restarts=replica.restarts,
-        bytes_held=replica.bytes_held,
-        pid=replica.pid,
-        reason=replica.reason,
-        hint="" if replica.failure is None else replica.failure.hint,
-    )
+        return tuple(replica.report() for replica in self._replicas)
