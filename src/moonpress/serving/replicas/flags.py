@@ -10,9 +10,9 @@ import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from moonpress.errors import UsageError
+from moonpress.serving.replicas.program import python_of
 
 _SHORT = {
     "-tp": "--tensor-parallel-size",
@@ -184,7 +184,7 @@ def check_with_vllm(
         UsageError: vLLM refuses one; its own words are the message. Where vLLM cannot be asked,
             nothing is raised: the replica's log will tell.
     """
-    python = _python_of(Path(command[0]))
+    python = python_of(command[0])
     if python is None or not words:
         return
     try:
@@ -213,16 +213,3 @@ def refusal(lines: Iterable[str]) -> str | None:
             words = found[1].strip().rstrip(".")
             return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
     return None
-
-
-def _python_of(program: Path) -> str | None:
-    """The interpreter of an installed Python program, from its first line."""
-    try:
-        with program.open("rb") as file:
-            first = file.readline(300).decode("utf-8", "replace").strip()
-    except OSError:
-        return None
-    beside = program.parent / "python3"
-    if first.startswith("#!") and "python" in first and "env " not in first:
-        return first[2:].strip()
-    return str(beside) if beside.exists() else None

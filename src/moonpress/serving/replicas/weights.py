@@ -9,6 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 DEFAULT_MODEL = "datalab-to/chandra-ocr-2"
+LICENCE = (
+    "Chandra's are under a modified OpenRAIL-M: free for research, personal use and small firms"
+)
 # Work space of one process: activations, CUDA's own, the pages that are read at the least.
 WORK_BYTES = 2_500_000_000
 _PUBLISHED = {"datalab-to/chandra-ocr-2": 10_600_000_000, "datalab-to/chandra": 17_600_000_000}
