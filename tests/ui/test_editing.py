@@ -13,7 +13,10 @@ from moonpress.ui.editing import editable, rewritten
 
 BOX = BBox(0, 0, 1, 1)
 INLINE = "<p>By <math>a^2 &lt; b</math> and <math>c</math> we get <b>it</b>.</p>"
-TABLE = '<table><tbody><tr><th colspan="2">A &amp; B</th></tr><tr><td>1</td><td>2</td></tr></tbody></table>'
+TABLE = (
+    '<table><tbody><tr><th colspan="2">A &amp; B</th></tr>'
+    "<tr><td>1</td><td>2</td></tr></tbody></table>"
+)
 
 
 def block(html: str, kind: BlockKind = BlockKind.TEXT) -> Block:

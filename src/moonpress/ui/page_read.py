@@ -31,7 +31,8 @@ Nothing leaves this machine, unless you choose an engine on a server.
 """
 _WELCOME_STYLE = """<style>
 .stMain [data-testid="stFileUploaderDropzone"] { min-height: 12rem; flex-direction: column;
-  justify-content: center; align-items: center; gap: .8rem; border: 2px dashed #8886; border-radius: 14px; }
+  justify-content: center; align-items: center; gap: .8rem; border: 2px dashed #8886;
+  border-radius: 14px; }
 .stMain [data-testid="stFileUploaderDropzone"] > * { flex: 0 0 auto; }
 </style>"""
 

@@ -18,12 +18,13 @@ from moonpress.ui.runs import Run, RunView
 _EVERY = "2s"
 _QUIET_SECONDS = 30
 _TABLE_STYLE = """<style>
+[data-testid="stMetricValue"] { font-size: 1.5rem; }
 .runs { overflow-x: auto; }
 .runs table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 .runs th, .runs td { text-align: start; padding: .4rem .7rem; border-bottom: 1px solid #8884;
   vertical-align: top; overflow-wrap: anywhere; }
 .runs th { font-weight: 600; }
-.runs a { margin-inline-end: .7rem; }
+.runs a { margin-inline-end: .7rem; color: inherit; }
 </style>"""
 
 
@@ -70,12 +71,15 @@ def _figures(view: RunView) -> None:
     share = view.pages / view.expected if view.expected else 0.0
     words = f"{view.pages:,} of {about}{view.expected:,} pages"
     st.progress(min(share, 1.0), text=f"Run {view.number}, {_stage(view)}: {words}")
-    figures = st.columns(5)
-    figures[0].metric("Documents stored", f"{done:,} of {total:,}")
-    figures[1].metric("Documents failed", f"{view.documents.get(State.FAILED, 0):,}")
-    figures[2].metric("Pages failed", f"{view.failed_pages:,}")
-    figures[3].metric("Pages a second", "–" if view.rate is None else f"{view.rate:.2f}")
-    figures[4].metric("Engine", view.engine or "–")
+    known = {
+        "Documents stored": f"{done:,} of {total:,}",
+        "Documents failed": f"{view.documents.get(State.FAILED, 0):,}",
+        "Pages failed": f"{view.failed_pages:,}",
+        "Pages a second": "–" if view.rate is None or view.over else f"{view.rate:.2f}",
+        "Engine": view.engine or "–",
+    }
+    for column, (label, value) in zip(st.columns(len(known)), known.items(), strict=True):
+        column.metric(label, value, border=True)
 
 
 def _stage(view: RunView) -> str:

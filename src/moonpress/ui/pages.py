@@ -15,7 +15,8 @@ from moonpress.ui.page_runs import runs_page
 # The drawing is ours: a moon that is a page.
 _MOON = (
     '<path fill="#6d64f0" d="M21 3a13 13 0 1 0 0 26A15 15 0 0 1 21 3z"/>'
-    '<path stroke="#6d64f0" stroke-width="2.4" stroke-linecap="round" d="M19 11h9M20 16h8M19 21h9"/>'
+    '<path stroke="#6d64f0" stroke-width="2.4" stroke-linecap="round" '
+    'd="M19 11h9M20 16h8M19 21h9"/>'
 )
 _MARK = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">{_MOON}</svg>'
 _NAME = (

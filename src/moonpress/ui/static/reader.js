@@ -57,7 +57,8 @@ class Reader {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && inside && this.page) {
       const ids = this.page.blocks.map((block) => block.id);
-      const at = ids.indexOf(this.text.selected);
+      const here = event.target.closest(".box, .block");
+      const at = ids.indexOf(here?.dataset.id || here?.id || this.text.selected);
       const id = ids[Math.min(Math.max(at + step, 0), ids.length - 1)];
       if (!id || event.target.closest("pre.source")) return;
       event.preventDefault();
