@@ -31,6 +31,7 @@ _COMMANDS = {
     f"{batch.PROGRAM} retry": batch.retry_app,
     serve.PROGRAM: serve.app,
     f"{bench.PROGRAM} load": bench.load_app,
+    f"{bench.PROGRAM} plan": bench.plan_app,
 }
 # Typer's own options, which every command has.
 _OF_TYPER = {"install_completion", "show_completion", "help"}

@@ -1,6 +1,6 @@
-"""``chandra-bench``: how fast a server reads.
+"""``chandra-bench``: how fast a server reads, and how many GPUs a job needs.
 
-Owns the command line. What measuring needs is imported after parsing, so that ``--help`` is quick.
+Owns the command lines. What measuring needs is imported after parsing, so that ``--help`` is quick.
 """
 
 from __future__ import annotations
@@ -17,7 +17,15 @@ from moonpress.cli.help import GroupedCommand
 from moonpress.cli.voice import Voice, write_line
 
 PROGRAM = "chandra-bench"
-_EPILOG = """\
+_HELP = """\
+Usage: chandra-bench COMMAND
+
+  load    Send page pictures to an OCR server and tell how fast it reads.
+  plan    Tell how fast GPUs read papers, how long that takes and what it costs.
+
+chandra-bench COMMAND --help shows the options of one.
+"""
+_LOAD_EPILOG = """\
 Examples:
 
 chandra-bench load papers/ --url http://gpu1:8000/v1 --pages 1500 --clients 256
@@ -28,10 +36,23 @@ Rates are of the steady part, between the ramp-up and the tail. --mean-tokens fo
 of replies, for servers with random weights: their speed is real, their text is not.
 """
 
+_PLAN_EPILOG = """\
+Examples:
+
+chandra-bench plan --gpu l40s --gpus 16 --papers 27000 --pages-per-paper 20 --price-per-hour 1.8
+
+chandra-bench plan --gpu h200 --gpus 4 --papers-per-year 3500000 --simulate
+
+The rates are of Chandra-OCR-2 on vLLM, from a roofline fitted to runs with random weights on one \
+H200, and corrected by what others have published of other GPUs. --json shows those figures and \
+how far the roofline is off.
+"""
+
 load_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+plan_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
-@load_app.command(cls=GroupedCommand, epilog=_EPILOG)
+@load_app.command(cls=GroupedCommand, epilog=_LOAD_EPILOG)
 def load(
     inputs: b.Inputs,
     *,
@@ -77,12 +98,61 @@ def load(
     raise typer.Exit(run_at_edge(work, subject=url, voice=voice))
 
 
+@plan_app.command(cls=GroupedCommand, epilog=_PLAN_EPILOG)
+def plan(
+    *,
+    gpu: b.Gpu = "h200",
+    gpus: b.Gpus = 1,
+    papers: b.Papers = None,
+    papers_per_year: b.PapersPerYear = None,
+    pages_per_paper: b.PagesPerPaper = 20,
+    tokens_per_page: b.TokensPerPage = 1150,
+    price_per_hour: b.PricePerGpu = None,
+    simulate: b.Simulate = False,
+    mtbf_hours: b.MtbfHours = 1000,
+    restart_minutes: b.RestartMinutes = 5,
+    stragglers: b.Stragglers = 0.05,
+    seed: b.Seed = 1,
+    as_json: b.AsJson = False,
+    _version: o.Version = False,
+) -> None:
+    """Tell how fast GPUs read papers, how long that takes and what it costs."""
+    voice = Voice()
+
+    def work() -> int:
+        from moonpress.cli import bench_plan
+
+        command = bench_plan.PlanCommand(
+            gpu=gpu,
+            gpus=gpus,
+            papers=papers,
+            papers_per_year=papers_per_year,
+            pages_per_paper=pages_per_paper,
+            tokens_per_page=tokens_per_page,
+            price_per_hour=price_per_hour,
+            simulate=simulate,
+            mtbf_hours=mtbf_hours,
+            restart_minutes=restart_minutes,
+            stragglers=stragglers,
+            seed=seed,
+            as_json=as_json,
+        )
+        return bench_plan.run_plan(command)
+
+    raise typer.Exit(run_at_edge(work, subject=PROGRAM, voice=voice))
+
+
 def main() -> int:
     """Run the command; the return value is the exit code."""
-    arguments = sys.argv[1:]
-    if arguments[:1] == ["load"]:
-        arguments = arguments[1:]
-    elif arguments[:1] not in ([], ["--help"], ["--version"]):
-        write_line(f"error: {PROGRAM} has the command load. See {PROGRAM} --help [usage]")
-        return USAGE
-    return run_app(load_app, f"{PROGRAM} load", arguments or ["--help"])
+    apps = {"load": load_app, "plan": plan_app}
+    name = sys.argv[1] if len(sys.argv) > 1 else "--help"
+    if name in apps:
+        return run_app(apps[name], f"{PROGRAM} {name}", sys.argv[2:] or ["--help"])
+    if name == "--version":
+        return run_app(load_app, PROGRAM, [name])
+    if name == "--help":
+        sys.stdout.write(_HELP)
+        return 0
+    known = " and ".join(apps)
+    write_line(f"error: {PROGRAM} has the commands {known}. See {PROGRAM} --help [usage]")
+    return USAGE

@@ -5,7 +5,7 @@ Owns wording and validation of single values, as `moonpress.cli.options` does fo
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -72,4 +72,73 @@ Output = Annotated[
         help="Also write NAME.json and NAME.html there.",
         rich_help_panel=OUTPUT,
     ),
+]
+
+PLAN = "Fleet"
+FAULTS = "Simulation"
+
+
+def _plan(*names: str, metavar: str | None, text: str, panel: str = PLAN, **more: Any) -> Any:
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
+
+
+Gpu = Annotated[
+    str,
+    _plan("--gpu", metavar="NAME", text="l4, a10, 3090, 4090, l40s, a100, h100, h200 or b200."),
+]
+Gpus = Annotated[int, _plan("--gpus", metavar="COUNT", min=1, text="How many.")]
+Papers = Annotated[int | None, _plan("--papers", metavar="COUNT", min=1, text="To read.")]
+PapersPerYear = Annotated[
+    int | None,
+    _plan("--papers-per-year", metavar="COUNT", min=1, text="That come, instead of --papers."),
+]
+PagesPerPaper = Annotated[
+    float, _plan("--pages-per-paper", metavar="COUNT", min=0.1, text="On average.")
+]
+TokensPerPage = Annotated[
+    float, _plan("--tokens-per-page", metavar="COUNT", min=1, text="Written, on average.")
+]
+PricePerGpu = Annotated[
+    float | None,
+    _plan("--price-per-hour", metavar="AMOUNT", min=0, text="Of one GPU, in any currency."),
+]
+Simulate = Annotated[
+    bool,
+    _plan("--simulate", metavar=None, text="Let replicas fail and be slow.", panel=FAULTS),
+]
+MtbfHours = Annotated[
+    float,
+    _plan(
+        "--mtbf-hours",
+        metavar="HOURS",
+        min=0.01,
+        text="Between two failures of one replica.",
+        panel=FAULTS,
+    ),
+]
+RestartMinutes = Annotated[
+    float,
+    _plan(
+        "--restart-minutes",
+        metavar="MINUTES",
+        min=0,
+        text="Until a replica that failed reads again.",
+        panel=FAULTS,
+    ),
+]
+Stragglers = Annotated[
+    float,
+    _plan(
+        "--stragglers",
+        metavar="SHARE",
+        min=0,
+        max=1,
+        text="Of replicas, that read at 70% of the rate.",
+        panel=FAULTS,
+    ),
+]
+Seed = Annotated[int, _plan("--seed", metavar="NUMBER", text="Of all chance.", panel=FAULTS)]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print the plan as JSON.", rich_help_panel=OUTPUT),
 ]
