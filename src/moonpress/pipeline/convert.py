@@ -110,6 +110,7 @@ async def convert_document(
     observer: Observer,
     crops: FigureSink | None,
     pool: RenderPool | None = None,
+    look_first: bool = True,
 ) -> Document:
     """Read one document.
 
@@ -124,6 +125,8 @@ async def convert_document(
         crops: Where figures go; ``None`` to keep none.
         pool: Render workers that stay for the next document; ``None`` starts one for this alone.
             The pool's limits hold then, in place of ``settings.page_timeout``.
+        look_first: See whether the engine can read before the first page is drawn. Who looks after
+            the engine all the time knows already, and a page waits for one that is just away.
 
     Raises:
         InputError: the file cannot be opened at all.
@@ -138,7 +141,8 @@ async def convert_document(
     async with opened as rendered:
         info = rendered.info
         numbers = select_pages(settings.pages, info.page_count)
-        await prepare(engine)
+        if look_first:
+            await prepare(engine)
         request = request_for(engine, dpi=settings.dpi, max_image_width=settings.max_image_width)
         observer.started(name, len(numbers))
         run = _Run(rendered, request, engine, observer, crops)

@@ -169,6 +169,7 @@ class Service:
                     observer=self._counting(observer),
                     crops=crops,
                     pool=self._pool,
+                    look_first=False,
                 )
             yield Reading(document, dict(crops.paths) if crops is not None else {})
 

@@ -14,7 +14,8 @@ import anyio
 
 from moonpress.document import PageReading
 from moonpress.engines.chandra.engine import ChandraVLLMEngine
-from moonpress.serving.replicas.replica import Failure, until
+from moonpress.serving.replicas.complaints import KnownFailure
+from moonpress.serving.replicas.replica import until
 from moonpress.serving.replicas.report import ReplicaReport, State
 from moonpress.serving.replicas.settings import SupervisorSettings
 from moonpress.serving.replicas.spec import Fleet, ReplicaSpec, Role
@@ -38,7 +39,7 @@ QUICK = SupervisorSettings(
 PATIENCE = 60.0
 
 
-def _nothing_known(_lines: tuple[str, ...]) -> Failure | None:
+def _nothing_known(_lines: tuple[str, ...]) -> KnownFailure | None:
     return None
 
 
@@ -64,7 +65,7 @@ class Stage:
     roles: dict[str, Role] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     settings: SupervisorSettings = QUICK
-    diagnose: Callable[[tuple[str, ...]], Failure | None] = _nothing_known
+    diagnose: Callable[[tuple[str, ...]], KnownFailure | None] = _nothing_known
     replan: Callable[[ReplicaSpec], ReplicaSpec | None] = _all_left
     said: list[str] = field(default_factory=list)
     supervisor: Supervisor = field(init=False)

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from moonpress.errors import BadOutput, EngineUnavailable
-from moonpress.serving.replicas.replica import Failure
+from moonpress.serving.replicas.complaints import KnownFailure
 from moonpress.serving.replicas.report import State
 from moonpress.serving.replicas.spec import ReplicaSpec, Role
 from tests.engines.scripted import page
@@ -193,9 +193,9 @@ def test_a_start_that_never_ends_is_given_up(stage: Stage) -> None:
     play(stage, work)
 
 
-def _out_of_memory(lines: tuple[str, ...]) -> Failure | None:
+def _out_of_memory(lines: tuple[str, ...]) -> KnownFailure | None:
     if any("CUDA out of memory" in line for line in lines):
-        return Failure("the GPU has too little memory", "Lower --gpu-memory-utilization", True)
+        return KnownFailure("the GPU has too little memory", "Lower --gpu-memory-utilization", True)
     return None
 
 

@@ -20,6 +20,7 @@ from moonpress.engines.chandra.replica import ChandraReplica
 from moonpress.engines.pool import ReplicaPool, Standing
 from moonpress.errors import EngineUnavailable, UsageError
 from moonpress.serving.replicas import questions
+from moonpress.serving.replicas.complaints import KnownFailure
 from moonpress.serving.replicas.encoders import Encoders
 from moonpress.serving.replicas.memory import tree_bytes
 from moonpress.serving.replicas.process import (
@@ -39,21 +40,6 @@ _HEALTH_TICKS = 2
 _COUNT_TICKS = 8
 _COUNT_SECONDS = 10.0
 _PAGES_FAILED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a replica ended, as its log tells.
-
-    Attributes:
-        message: The cause.
-        hint: The remedy; may be empty.
-        final: Whether another start would end alike.
-    """
-
-    message: str
-    hint: str
-    final: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +67,7 @@ class Surroundings:
     session: aiohttp.ClientSession
     starting: anyio.Semaphore
     api_key: str
-    diagnose: Callable[[tuple[str, ...]], Failure | None]
+    diagnose: Callable[[tuple[str, ...]], KnownFailure | None]
     replan: Callable[[ReplicaSpec], ReplicaSpec | None]
     announce: Callable[[str], None]
 
@@ -133,7 +119,7 @@ class Replica:
     def __init__(self, spec: ReplicaSpec, around: Surroundings) -> None:
         self.spec = spec
         self.state = State.WAITING
-        self.failure: Failure | None = None
+        self.failure: KnownFailure | None = None
         self.reason = ""
         self.restarts = 0
         self.lives = 0
@@ -342,11 +328,11 @@ class Replica:
         settings, lines = self._around.settings, self._process.log.lines if self._process else ()
         known = self._around.diagnose(lines)
         self._vain = 0 if served else self._vain + 1
-        failure = known or Failure(end.reason, "", final=False)
+        failure = known or KnownFailure(end.reason, "", final=False)
         if self._vain >= settings.vain_starts and not self.lives:
             last = f"; its last words: {lines[-1]}" if lines else ""
             message = f"{failure.message}, at {self._vain} starts in a row"
-            failure = Failure(f"{message}{'' if known else last}", failure.hint, final=True)
+            failure = KnownFailure(f"{message}{'' if known else last}", failure.hint, final=True)
         self.failure = failure
         event(
             "replica_ended",
@@ -375,7 +361,7 @@ class Replica:
         spec = await anyio.to_thread.run_sync(self._around.replan, self.spec)
         if spec is None:
             message = f"none of its GPUs ({', '.join(self.spec.devices)}) is left"
-            self._give_up(Failure(message, "See nvidia-smi and dmesg", final=True))
+            self._give_up(KnownFailure(message, "See nvidia-smi and dmesg", final=True))
             return False
         if spec != self.spec:
             devices = ", ".join(spec.devices)
@@ -384,7 +370,7 @@ class Replica:
             self.spec = spec
         return True
 
-    def _give_up(self, failure: Failure) -> None:
+    def _give_up(self, failure: KnownFailure) -> None:
         self.failure = failure
         self._enter(State.FAILED, failure.message)
         remedy = f". {failure.hint}" if failure.hint else ""

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from moonpress.engines.chandra.engine import ChandraVLLMEngine, create
 from moonpress.engines.registry import EngineOptions
+from moonpress.serving.replicas.complaints import known_failure
 from moonpress.serving.replicas.gpus import Box
-from moonpress.serving.replicas.replica import Failure
 from moonpress.serving.replicas.settings import SupervisorSettings
 from moonpress.serving.replicas.shrink import shrink
 from moonpress.serving.replicas.spec import Fleet, ReplicaSpec
@@ -45,9 +45,4 @@ def supervised(
         # A driver that does not answer says nothing about single GPUs: the next start will tell.
         return shrink(spec, {gpu.device for gpu in box.gpus}) if box.gpus else spec
 
-    return engine, Supervisor(fleet, engine, settings, Advice(diagnose, replan, announce))
-
-
-def diagnose(lines: tuple[str, ...]) -> Failure | None:
-    """What is known about how a replica ended."""
-    return None
+    return engine, Supervisor(fleet, engine, settings, Advice(known_failure, replan, announce))

@@ -14,9 +14,10 @@ import anyio
 
 from moonpress.engines.chandra.engine import ChandraVLLMEngine
 from moonpress.errors import EngineUnavailable
+from moonpress.serving.replicas.complaints import KnownFailure
 from moonpress.serving.replicas.encoders import Encoders, folder_of
 from moonpress.serving.replicas.memory import available_bytes
-from moonpress.serving.replicas.replica import Failure, Replica, Surroundings, until
+from moonpress.serving.replicas.replica import Replica, Surroundings, until
 from moonpress.serving.replicas.report import SERVING, ReplicaReport, State
 from moonpress.serving.replicas.settings import SupervisorSettings
 from moonpress.serving.replicas.spec import Fleet, ReplicaSpec, Role
@@ -27,7 +28,7 @@ from moonpress.telemetry import event
 class Advice:
     """What the supervisor does not know itself; see `Surroundings`."""
 
-    diagnose: Callable[[tuple[str, ...]], Failure | None]
+    diagnose: Callable[[tuple[str, ...]], KnownFailure | None]
     replan: Callable[[ReplicaSpec], ReplicaSpec | None]
     announce: Callable[[str], None]
 
