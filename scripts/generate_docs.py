@@ -30,6 +30,7 @@ _COMMANDS = {
     f"{batch.PROGRAM} status": batch.status_app,
     f"{batch.PROGRAM} retry": batch.retry_app,
     serve.PROGRAM: serve.app,
+    f"{bench.PROGRAM} accuracy": bench.accuracy_app,
     f"{bench.PROGRAM} load": bench.load_app,
     f"{bench.PROGRAM} plan": bench.plan_app,
 }

@@ -57,7 +57,7 @@ def _use(chromium: str) -> None:
     def system(self, **options):  # type: ignore[no-untyped-def]
         return launch(self, **options, executable_path=chromium, args=["--no-sandbox"])
 
-    BrowserType.launch = system
+    type.__setattr__(BrowserType, "launch", system)
 
 
 if __name__ == "__main__":

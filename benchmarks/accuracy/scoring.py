@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import fmean
 
-from benchmarks.accuracy import metrics
 from benchmarks.accuracy.cases import Case, Reading
-from benchmarks.accuracy.markdown import html_table, tables
+from moonpress.bench import metrics
+from moonpress.bench.markdown import html_table, tables
 
 
 @dataclass(frozen=True, slots=True)

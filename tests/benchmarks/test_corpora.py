@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.accuracy import corpora
-from benchmarks.accuracy.markdown import html_table
+from moonpress.bench.markdown import html_table
 
 
 def test_words_broken_at_line_ends_are_made_whole() -> None:

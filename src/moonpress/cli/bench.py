@@ -1,4 +1,4 @@
-"""``chandra-bench``: how fast a server reads, and how many GPUs a job needs.
+"""``chandra-bench``: how well engines read, how fast servers do, and how many GPUs a job needs.
 
 Owns the command lines. What measuring needs is imported after parsing, so that ``--help`` is quick.
 """
@@ -20,10 +20,22 @@ PROGRAM = "chandra-bench"
 _HELP = """\
 Usage: chandra-bench COMMAND
 
-  load    Send page pictures to an OCR server and tell how fast it reads.
-  plan    Tell how fast GPUs read papers, how long that takes and what it costs.
+  accuracy    Read documents whose truth is known, and tell how well.
+  load        Send page pictures to an OCR server and tell how fast it reads.
+  plan        Tell how fast GPUs read papers, how long that takes and what it costs.
 
 chandra-bench COMMAND --help shows the options of one.
+"""
+_ACCURACY_EPILOG = """\
+Examples:
+
+chandra-bench accuracy truths/ --engine embedded
+
+chandra-bench accuracy truths/ --url http://gpu1:8000/v1 -o readings/ --json
+
+A folder has paper.pdf and beside it paper.md, paper.html or paper.txt with what it says. Scores: \
+cer and wer, errors in characters and words (0 is best); order and found, of its blocks; teds and \
+cells, of its tables (1 is best).
 """
 _LOAD_EPILOG = """\
 Examples:
@@ -48,8 +60,53 @@ H200, and corrected by what others have published of other GPUs. --json shows th
 how far the roofline is off.
 """
 
+accuracy_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 load_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 plan_app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@accuracy_app.command(cls=GroupedCommand, epilog=_ACCURACY_EPILOG)
+def accuracy(
+    folder: b.Truths,
+    *,
+    dpi: o.Dpi = None,
+    output: b.Readings = None,
+    as_json: b.AsJson = False,
+    engine: o.EngineName = "auto",
+    fast: o.Fast = False,
+    ocr: o.Ocr = "auto",
+    languages: o.Languages = None,
+    workers: o.Workers = None,
+    batch_size: o.BatchSize = None,
+    page_timeout: o.PageTimeout = None,
+    url: o.Urls = None,
+    api_key: o.ApiKey = None,
+    model: o.Model = None,
+    ca_file: o.CaFile = None,
+    header: o.Headers = None,
+    image_format: o.ImageFormat = None,
+    no_confidence: o.NoConfidence = False,
+    quiet: o.QuietFlag = False,
+    _version: o.Version = False,
+) -> None:
+    """Read documents whose truth is known, and tell how well."""
+    given = dict(locals())
+    voice = Voice(quiet=quiet)
+
+    def work() -> int:
+        from moonpress.cli import bench_accuracy
+        from moonpress.cli.engine_choice import EngineChoice
+
+        command = bench_accuracy.AccuracyCommand(
+            folder=folder,
+            dpi=dpi,
+            output=output,
+            as_json=as_json,
+            reading=EngineChoice.from_options(given),
+        )
+        return bench_accuracy.run_accuracy(command, voice)
+
+    raise typer.Exit(run_at_edge(work, subject=folder, voice=voice))
 
 
 @load_app.command(cls=GroupedCommand, epilog=_LOAD_EPILOG)
@@ -144,7 +201,7 @@ def plan(
 
 def main() -> int:
     """Run the command; the return value is the exit code."""
-    apps = {"load": load_app, "plan": plan_app}
+    apps = {"accuracy": accuracy_app, "load": load_app, "plan": plan_app}
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in apps:
         return run_app(apps[name], f"{PROGRAM} {name}", sys.argv[2:] or ["--help"])
@@ -153,6 +210,6 @@ def main() -> int:
     if name == "--help":
         sys.stdout.write(_HELP)
         return 0
-    known = " and ".join(apps)
+    known = ", ".join(apps)
     write_line(f"error: {PROGRAM} has the commands {known}. See {PROGRAM} --help [usage]")
     return USAGE

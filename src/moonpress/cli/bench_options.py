@@ -19,6 +19,22 @@ Inputs = Annotated[
         metavar="INPUT...", help="PDFs, pictures or folders of them.", show_default=False
     ),
 ]
+Truths = Annotated[
+    str,
+    typer.Argument(
+        metavar="FOLDER", help="Documents with their truths beside them.", show_default=False
+    ),
+]
+Readings = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        help="Also write what was read, and accuracy.json, there.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Url = Annotated[
     str, typer.Option("--url", metavar="URL", help="The server.", rich_help_panel=SERVER)
 ]
@@ -140,5 +156,5 @@ Stragglers = Annotated[
 Seed = Annotated[int, _plan("--seed", metavar="NUMBER", text="Of all chance.", panel=FAULTS)]
 AsJson = Annotated[
     bool,
-    typer.Option("--json", help="Print the plan as JSON.", rich_help_panel=OUTPUT),
+    typer.Option("--json", help="Print the result as JSON.", rich_help_panel=OUTPUT),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.accuracy.markdown import Cell, fold, html_table, plain_text, tables
+from moonpress.bench.markdown import Cell, fold, html_table, plain_text, tables
 
 PIPE = "| a | b |\n|---|:-:|\n| 1 | x\\|y |\n"
 HTML = (

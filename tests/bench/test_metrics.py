@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from benchmarks.accuracy import metrics
-from benchmarks.accuracy.markdown import Table, html_table
+from moonpress.bench import metrics
+from moonpress.bench.markdown import Table, html_table
 from tests.generators import tables as generated
 from tests.generators.words import english_paragraph
 

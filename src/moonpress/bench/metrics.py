@@ -14,7 +14,7 @@ from apted import APTED, Config
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from benchmarks.accuracy.markdown import Table, fold, plain_text
+from moonpress.bench.markdown import Table, fold, plain_text
 
 _FOUND = 75.0
 _MIN_BLOCK = 12
