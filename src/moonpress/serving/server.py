@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
 
@@ -19,6 +20,7 @@ from moonpress.serving.service import Service
 from moonpress.serving.tracing import start_exporting
 from moonpress.telemetry import event
 
+_FILES = 65_536
 _EXPORTERS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 
 
@@ -86,6 +88,19 @@ async def _run(server: _Server, service: Service) -> None:
         watching.cancel()
 
 
+def _allow_many_connections() -> None:
+    """As many open files as the system lets us have: many start programs with 1,024."""
+    try:
+        import resource
+    except ImportError:
+        # There is no such bound on Windows.
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
 def serve(service: Service, listening: Listening) -> None:
     """Serve until a signal comes, then finish what is under way.
 
@@ -95,6 +110,7 @@ def serve(service: Service, listening: Listening) -> None:
             somewhere and cannot.
     """
     _trace()
+    _allow_many_connections()
     config = uvicorn.Config(
         create_app(service),
         host=listening.host,
@@ -104,6 +120,8 @@ def serve(service: Service, listening: Listening) -> None:
         log_config=None,
         access_log=False,
         timeout_graceful_shutdown=listening.drain_seconds,
+        # Longer than clients keep a connection, so that none asks on one that is being closed.
+        timeout_keep_alive=75,
         # No header may say who asks: nothing here depends on it.
         proxy_headers=False,
         server_header=False,

@@ -1,0 +1,1 @@
+"""What the service adds to a request, and how soon a stream begins."""
