@@ -13,7 +13,13 @@ from moonpress.cli.engine_choice import EngineChoice
 from moonpress.cli.options import split_names
 from moonpress.errors import EngineUnavailable, UsageError
 from moonpress.serving.replicas import presets
-from moonpress.serving.replicas.flags import check_with_vllm, last_value, read_flags, words_of
+from moonpress.serving.replicas.flags import (
+    check_with_vllm,
+    last_value,
+    read_flags,
+    split_flags,
+    words_of,
+)
 from moonpress.serving.replicas.gpus import Box
 from moonpress.serving.replicas.plan import FleetChoices, Surroundings, plan_fleet
 from moonpress.serving.replicas.program import vllm_command
@@ -192,7 +198,7 @@ def _planned(
 
 def _for_fleet(reading: EngineChoice, fleet: Fleet) -> EngineChoice:
     """How the service asks its own servers: by whatever name, with as many pages as they take."""
-    pages = last_value(read_flags(fleet.replicas[-1].arguments), "--max-num-seqs")
+    pages = last_value(split_flags(fleet.replicas[-1].arguments), "--max-num-seqs")
     workers = reading.workers
     if workers is None and pages is not None and pages.isdigit():
         workers = int(pages)

@@ -93,10 +93,24 @@ class Flag:
 
 
 def read_flags(words: Sequence[str]) -> tuple[Flag, ...]:
-    """The flags of a command line, in vLLM's spelling.
+    """The flags of a user's command line, in vLLM's spelling.
 
     Raises:
         UsageError: a word belongs to no flag, or the service decides that itself.
+    """
+    flags = split_flags(words)
+    for flag in flags:
+        if flag.name in _OWN:
+            message = f"{flag.name} of a replica is the service's to decide"
+            raise UsageError(message, hint=_OWN[flag.name])
+    return tuple(_as_vllm_says(flag) for flag in flags)
+
+
+def split_flags(words: Sequence[str]) -> tuple[Flag, ...]:
+    """The flags of a command line, as they are.
+
+    Raises:
+        UsageError: a word belongs to no flag.
     """
     flags: list[Flag] = []
     for word in words:
@@ -108,11 +122,7 @@ def read_flags(words: Sequence[str]) -> tuple[Flag, ...]:
         else:
             last = flags[-1]
             flags[-1] = Flag(last.name, (*last.values, word))
-    for flag in flags:
-        if flag.name in _OWN:
-            message = f"{flag.name} of a replica is the service's to decide"
-            raise UsageError(message, hint=_OWN[flag.name])
-    return tuple(_as_vllm_says(flag) for flag in flags)
+    return tuple(flags)
 
 
 def words_of(flags: Iterable[Flag]) -> tuple[str, ...]:
