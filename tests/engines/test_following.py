@@ -46,7 +46,7 @@ class BreaksOff(ScriptedModel):
 
     after: int = 0
 
-    async def write(self, image, sampling):  # type: ignore[no-untyped-def, override]
+    async def write(self, image, sampling):  # type: ignore[no-untyped-def]
         count = 0
         async for piece in super().write(image, sampling):
             yield piece

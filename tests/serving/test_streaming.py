@@ -78,7 +78,10 @@ def text_of(chunks: list[Any]) -> str:
 
 
 def finish_of(chunks: list[Any]) -> str | None:
-    return [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1]
+    reasons: list[str | None] = [
+        chunk.choices[0].finish_reason for chunk in chunks if chunk.choices
+    ]
+    return reasons[-1]
 
 
 def test_a_piece_comes_while_the_model_still_writes(switch: Switch, chat: openai.OpenAI) -> None:

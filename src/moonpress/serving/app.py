@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import version
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -30,6 +31,8 @@ from moonpress.telemetry import bound, event, watching_spans
 
 _ID_HEADER = b"x-request-id"
 _ID_LENGTH = 64
+# Later versions of FastAPI open spans of their own around ours, which tell the same.
+_OWN_SPANS: dict[str, Any] = {"telemetry": {"tracing": False, "metrics": False, "logs": False}}
 
 
 def create_app(service: Service) -> FastAPI:
@@ -50,7 +53,7 @@ def create_app(service: Service) -> FastAPI:
             await asyncio.gather(*tasks, return_exceptions=True)
             await service.aclose()
 
-    app = FastAPI(title="Moonpress", version=version("moonpress"), lifespan=lifespan)
+    app = FastAPI(title="Moonpress", version=version("moonpress"), lifespan=lifespan, **_OWN_SPANS)
     app.state.service = service
     for module in (routes_ocr, routes_chat, routes_info):
         app.include_router(module.router)
