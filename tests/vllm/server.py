@@ -42,6 +42,28 @@ def _free_port() -> int:
         return port
 
 
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
+    "PYTHONPATH": str(HERE / "shims"),
+}
+
+
+def program(folder: Path) -> tuple[Path, Path]:
+    """The program ``vllm`` for those who start it themselves, and the log that it writes too."""
+    script, log = folder / "vllm", folder / "vllm.log"
+    settings = " ".join(f"{name}={value}" for name, value in OFFLINE.items())
+    vllm = environment_folder() / "bin/vllm"
+    script.write_text(f'#!/bin/bash\nexport {settings}\nexec {vllm} "$@" &> >(tee -a {log})\n')
+    script.chmod(0o755)
+    log.touch()
+    return script, log
+
+
 @dataclass(slots=True)
 class Server:
     """One server; it always comes up on the same port."""
@@ -56,15 +78,6 @@ class Server:
 
     def start(self) -> None:
         folder = environment_folder()
-        settings = {
-            "HF_HUB_OFFLINE": "1",
-            "TRANSFORMERS_OFFLINE": "1",
-            "VLLM_NO_USAGE_STATS": "1",
-            "DO_NOT_TRACK": "1",
-            "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": str(HERE / "shims"),
-        }
         kept = {k: v for k, v in os.environ.items() if k in {"PATH", "HOME", "TMPDIR", "LANG"}}
         command = [
             str(folder / "bin" / "vllm"), "serve", str(folder / "tiny-model"),
@@ -78,7 +91,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=kept | settings,
+                env=kept | OFFLINE,
                 # Its children are ended with it, as a group.
                 start_new_session=True,
             )

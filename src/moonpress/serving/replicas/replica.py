@@ -92,10 +92,12 @@ class _End:
     Attributes:
         reason: In words.
         peaceful: Whether we wanted it.
+        deaf: Whether there is no sense in asking it to end.
     """
 
     reason: str
     peaceful: bool = False
+    deaf: bool = False
 
 
 class Replica:
@@ -192,7 +194,9 @@ class Replica:
                 return ready
             # vLLM does not listen to SIGTERM while it starts.
             grace = around.settings.grace
-            return await self._serve(process, ready)
+            end = await self._serve(process, ready)
+            grace = 0.0 if end.deaf else grace
+            return end
         finally:
             await process.stop(grace)
 
@@ -236,6 +240,7 @@ class Replica:
                 end = await self._until_end(process, member)
                 tasks.cancel_scope.cancel()
             reason = f"{self.spec.name}: {end.reason}"
+            self._enter(State.RESTARTING, end.reason)
             return end
         finally:
             with anyio.CancelScope(shield=True):
@@ -307,7 +312,7 @@ class Replica:
             signs.failing = state.reason
         verdict, why = judge(signs, self._around.settings, now)
         if verdict in {Verdict.DEAD, Verdict.HUNG, Verdict.FAILING}:
-            return _End(why)
+            return _End(why, deaf=verdict is Verdict.HUNG)
         self.too_heavy = too_heavy(signs, self._around.settings)
         if self.state is State.DRAINING:
             return None
