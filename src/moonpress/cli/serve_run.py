@@ -6,14 +6,24 @@ Owns making the service. Never answers requests.
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from moonpress.cli.engine_choice import EngineChoice
+from moonpress.cli.serve_plan import Chosen, FleetOptions, choose, fetching
 from moonpress.cli.voice import Voice
+from moonpress.engines.base import Engine
 from moonpress.engines.registry import create_engine
 from moonpress.errors import EngineUnavailable
 from moonpress.processes.memory import return_large_blocks
+from moonpress.serving.replicas.gpus import look
+from moonpress.serving.replicas.plan import Surroundings
+from moonpress.serving.replicas.shared_folder import shared_folder
+
+if TYPE_CHECKING:
+    from moonpress.serving.replicas.supervisor import Supervisor
 
 _KEYS = "MOONPRESS_SERVE_KEYS"
 
@@ -32,6 +42,8 @@ class ServeCommand:
     max_queue: int
     fetch_hosts: tuple[str, ...]
     reading: EngineChoice
+    starting: FleetOptions
+    replica_memory: float | None
 
 
 def run_service(command: ServeCommand, voice: Voice) -> int:
@@ -59,14 +71,44 @@ def run_service(command: ServeCommand, voice: Voice) -> int:
         waiting=command.max_queue,
         hosts=command.fetch_hosts,
     )
-    engine = create_engine(command.reading.engine, command.reading.options(voice))
-    service = Service(engine, limits, Keys(lines))
-    if not voice.quiet:
-        voice.say(f"Listening on http://{command.host}:{command.port}, engine {engine.name}")
-    try:
-        serve(service, Listening(command.host, command.port, command.certificate, command.key))
-    except KeyboardInterrupt:
-        # The server has finished what was under way and passes the signal on.
-        if not service.draining:
-            raise
+    with ExitStack() as stack:
+        shared = stack.enter_context(shared_folder()) if command.starting.encoder_gpus else ""
+        around = Surroundings(os.environ, os.cpu_count() or 1, shared_folder=shared)
+        chosen = choose(command.reading, command.starting, look, around)
+        engine, supervisor = _engine(chosen, command, voice)
+        service = Service(engine, limits, Keys(lines), supervisor=supervisor)
+        _tell(chosen, command, voice)
+        listening = Listening(command.host, command.port, command.certificate, command.key)
+        try:
+            serve(service, listening)
+        except KeyboardInterrupt:
+            # The server has finished what was under way and passes the signal on.
+            if not service.draining:
+                raise
     return 0
+
+
+def _engine(
+    chosen: Chosen, command: ServeCommand, voice: Voice
+) -> tuple[Engine, Supervisor | None]:
+    options = chosen.reading.options(voice)
+    if chosen.fleet is None:
+        return create_engine(chosen.reading.engine, options), None
+    from moonpress.serving.replicas.settings import SupervisorSettings
+    from moonpress.serving.replicas.start import supervised
+
+    memory = command.replica_memory
+    limit = None if memory is None else round(memory * (1 << 30))
+    settings = SupervisorSettings(memory_limit=limit)
+    return supervised(chosen.fleet, options, settings, look=look, announce=voice.say)
+
+
+def _tell(chosen: Chosen, command: ServeCommand, voice: Voice) -> None:
+    """One line about where and what runs; a second when gigabytes are to be fetched."""
+    if voice.quiet:
+        return
+    scheme = "http" if command.certificate is None else "https"
+    voice.say(f"Listening on {scheme}://{command.host}:{command.port}, {chosen.line}")
+    fetched = None if chosen.fleet is None else fetching(chosen.fleet, os.environ)
+    if fetched is not None:
+        voice.say(fetched)
