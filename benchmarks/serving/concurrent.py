@@ -8,7 +8,6 @@ too short for them, where 429 is an answer as well.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import resource
 import time
@@ -18,22 +17,9 @@ import orjson
 import uvloop
 
 from benchmarks.serving.gateway import quantile
-from benchmarks.serving.load import Connections, Target
+from benchmarks.serving.load import Target, all_at_once
 from benchmarks.serving.started import gateway, printing_its_port
 from tests.serving.upstream import inked, page_request
-
-
-async def all_at_once(target: Target, body: bytes, count: int) -> list[tuple[int, float]]:
-    request = target.request(body)
-
-    async def one() -> tuple[int, float]:
-        connection = Connections(target.port)
-        try:
-            return await connection.ask(request)
-        finally:
-            connection.close()
-
-    return await asyncio.gather(*(one() for _ in range(count)))
 
 
 def main() -> int:

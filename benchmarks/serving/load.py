@@ -94,3 +94,17 @@ async def steady(target: Target, body: bytes, *, rate: float, seconds: float) ->
     statuses = Counter(status for status, _ in answers)
     assert set(statuses) == {200}, f"{target.name} answers {dict(statuses)}"
     return [taken for _, taken in answers]
+
+
+async def all_at_once(target: Target, body: bytes, count: int) -> list[tuple[int, float]]:
+    """Status and seconds of each; every request has a connection of its own."""
+    request = target.request(body)
+
+    async def one() -> tuple[int, float]:
+        connection = Connections(target.port)
+        try:
+            return await connection.ask(request)
+        finally:
+            connection.close()
+
+    return await asyncio.gather(*(one() for _ in range(count)))

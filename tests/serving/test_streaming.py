@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -71,6 +72,17 @@ def streamed(chat: openai.OpenAI, **more: Any) -> Iterator[Any]:
             model="chandra", messages=request["messages"], stream=True, **more
         )
     )
+
+
+def _metrics(gateway: Served) -> str:
+    return httpx.get(f"{gateway.url}/metrics", timeout=60, trust_env=False).text
+
+
+def _until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def text_of(chunks: list[Any]) -> str:
@@ -147,6 +159,24 @@ def test_a_page_whose_tries_differ_ends_early_and_says_so(
     assert text_of(chunks).startswith("The keeper of the lighthouse")
     assert "was read in part only" in text_of(chunks)
     assert finish_of(chunks) == "length"
+
+
+def test_a_client_that_leaves_a_stream_stops_the_model(
+    switch: Switch, upstream: ScriptedServer, gateway: Served
+) -> None:
+    switch.handlers = [stepwise([ONE, TWO], [threading.Event(), threading.Event()])]
+    before, asked = upstream.dropped, len(upstream.requests)
+    with (
+        httpx.Client(base_url=gateway.url, timeout=60, trust_env=False) as client,
+        client.stream(
+            "POST", "/v1/chat/completions", json=page_request(_PICTURE, stream=True)
+        ) as answer,
+    ):
+        lines = answer.iter_lines()
+        assert next(lines)
+        _until(lambda: len(upstream.requests) > asked)
+    _until(lambda: upstream.dropped == before + 1)
+    _until(lambda: "moonpress_in_flight 0.0" in _metrics(gateway))
 
 
 def test_a_page_that_fails_ends_with_an_error(switch: Switch, chat: openai.OpenAI) -> None:

@@ -60,7 +60,9 @@ def stepwise(pieces: list[str], go: list[threading.Event]) -> Handler:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for piece, now in zip(pieces, go, strict=True):
-            assert await asyncio.to_thread(now.wait, 60)
+            # In short waits, because a thread that waits cannot be cancelled.
+            while not await asyncio.to_thread(now.wait, 0.2):
+                pass
             await response.write(event(delta={"content": piece}))
         await response.write(event(delta={}, finish_reason="stop"))
         usage = b'data: {"choices": [], "usage": {"prompt_tokens": 900, "completion_tokens": 7}}'

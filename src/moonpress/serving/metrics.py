@@ -6,6 +6,8 @@ own, which are registered here. Never serves them: see `moonpress.serving.routes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from moonpress.document import Page
@@ -23,52 +25,37 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.registry.register(GpuCollector())
-        self.requests = Counter(
-            "moonpress_requests",
-            "Requests answered",
-            ["route", "status"],
-            registry=self.registry,
+        self.requests = self._counter("moonpress_requests", "Requests answered", "route", "status")
+        self.request_seconds = self._histogram(
+            "moonpress_request_seconds", "From request to the end of the answer", "route"
         )
-        self.request_seconds = Histogram(
-            "moonpress_request_seconds",
-            "From request to the end of the answer",
-            ["route"],
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self.pages = Counter(
-            "moonpress_pages", "Pages by how they ended", ["status"], registry=self.registry
-        )
-        self.page_seconds = Histogram(
-            "moonpress_page_seconds",
-            "Of a page in the engine",
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self.stage_seconds = Histogram(
+        self.pages = self._counter("moonpress_pages", "Pages by how they ended", "status")
+        self.page_seconds = self._histogram("moonpress_page_seconds", "Of a page in the engine")
+        self.stage_seconds = self._histogram(
             "moonpress_stage_seconds",
             "Of one step: waiting for a place, drawing a page, encoding its picture, reading it,"
             " writing the answer",
-            ["stage"],
+            "stage",
             buckets=_STAGE_SECONDS,
-            registry=self.registry,
         )
         for stage in STAGES:
             self.stage_seconds.labels(stage)
-        self.first_piece_seconds = Histogram(
+        self.first_piece_seconds = self._histogram(
             "moonpress_first_piece_seconds",
             "From a request for a stream to the first piece of text, or of a raw answer",
-            buckets=_SECONDS,
-            registry=self.registry,
         )
-        self.prompt_tokens = Counter(
-            "moonpress_prompt_tokens", "Read by the model", registry=self.registry
-        )
-        self.output_tokens = Counter(
-            "moonpress_output_tokens", "Written by the model", registry=self.registry
-        )
+        self.prompt_tokens = self._counter("moonpress_prompt_tokens", "Read by the model")
+        self.output_tokens = self._counter("moonpress_output_tokens", "Written by the model")
         self.working = Gauge("moonpress_in_flight", "Requests at work", registry=self.registry)
         self.waiting = Gauge("moonpress_queue", "Requests that wait", registry=self.registry)
+
+    def _counter(self, name: str, words: str, *labels: str) -> Counter:
+        return Counter(name, words, labels, registry=self.registry)
+
+    def _histogram(
+        self, name: str, words: str, *labels: str, buckets: Sequence[float] = _SECONDS
+    ) -> Histogram:
+        return Histogram(name, words, labels, buckets=buckets, registry=self.registry)
 
     def page_done(self, page: Page) -> None:
         """Count a page."""

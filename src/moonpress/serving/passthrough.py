@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -85,9 +85,15 @@ class RawChats:
             await self._app(scope, _again(body, receive), send)
             return
         scope["route"] = SimpleNamespace(path=PATH)
-        kind = headers.get(b"content-type", b"application/json").decode("latin-1")
-        passing = _Passing(self._service, shorter, kind, send)
+        passing = _Passing(self._service, shorter, _about(headers), send)
         await _until_gone(receive, passing)
+
+
+def _about(headers: Mapping[bytes, bytes]) -> dict[str, str]:
+    """The headers that belong to the body."""
+    kind = headers.get(b"content-type", b"application/json").decode("latin-1")
+    coding = headers.get(b"content-encoding", b"").decode("latin-1")
+    return {"Content-Type": kind, **({"Content-Encoding": coding} if coding else {})}
 
 
 async def _received(receive: Receive) -> bytes | None:
@@ -155,7 +161,7 @@ class _Passing:
     Attributes:
         service: Whose it is.
         body: As the replica gets it.
-        kind: Its content type.
+        about: Headers that say what it is.
         send: To the client.
         began: When the request was there.
         started: Whether the client has got something, after which nobody else can answer.
@@ -164,7 +170,7 @@ class _Passing:
 
     service: Service
     body: bytes
-    kind: str
+    about: Mapping[str, str]
     send: Send
     began: float = field(default_factory=time.perf_counter)
     started: bool = False
@@ -233,7 +239,7 @@ class _Passing:
     @asynccontextmanager
     async def _asked(self, client: ChatClient) -> AsyncIterator[aiohttp.ClientResponse]:
         headers = {
-            "Content-Type": self.kind,
+            **self.about,
             # What is passed on byte for byte must come as it is. The id of the request is not
             # passed on: vLLM takes it for its own, and two of a client's may be the same.
             "Accept-Encoding": "identity",
