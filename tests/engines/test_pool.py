@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import anyio
 import pytest
@@ -200,3 +201,157 @@ def test_closing_closes_all() -> None:
     replicas = [FakeEngine(), FakeEngine()]
     run(ReplicaPool(replicas).aclose)
     assert all(replica.closed for replica in replicas)
+
+
+def test_a_lent_replica_counts_as_busy_by_pages_then_by_bytes() -> None:
+    first, second = Replica(), Replica()
+    pool = ReplicaPool([first, second])
+
+    async def work() -> None:
+        async with pool.lend(100) as one, pool.lend(900) as two:
+            assert one is not two
+            states = pool.states()
+            assert [(state.in_flight, state.bytes_in_flight) for state in states] == [
+                (1, 100),
+                (1, 900),
+            ]
+            async with pool.lend(1) as three:
+                assert three is first
+            async with pool.lend(1, tried=[first]) as three:
+                assert three is second
+        assert [state.in_flight for state in pool.states()] == [0, 0]
+
+    run(work)
+
+
+def test_equal_replicas_take_turns() -> None:
+    first, second = Replica(), Replica()
+    pool = ReplicaPool([first, second])
+
+    async def work() -> None:
+        for number in range(4):
+            await pool.read(page(number))
+
+    run(work)
+    assert [first.reads, second.reads] == [2, 2]
+
+
+def test_what_fails_in_the_hands_of_a_borrower_is_taken_out() -> None:
+    first, second = Replica(), Replica()
+    pool = ReplicaPool([first, second])
+
+    async def work() -> None:
+        with pytest.raises(EngineBusy):
+            async with pool.lend(1):
+                raise EngineBusy("full")
+        assert [state.standing for state in pool.states()] == ["ready", "ready"]
+        with pytest.raises(EngineUnavailable, match="gone"):
+            async with pool.lend(1, tried=[second]):
+                raise EngineUnavailable("gone")
+        assert [state.standing for state in pool.states()] == ["out", "ready"]
+        assert pool.states()[0].reason == "gone"
+        with pytest.raises(EngineUnavailable, match="no server"):
+            async with pool.lend(1, tried=[first, second]):
+                pass
+
+    run(work)
+
+
+def test_replicas_come_and_go() -> None:
+    pool = ReplicaPool([], name="fakes")
+    late = FakeEngine(capacity=3)
+
+    async def work() -> None:
+        assert (pool.name, pool.capacity, pool.preferred_dpi) == ("fakes", 0, None)
+        with pytest.raises(EngineUnavailable, match="no server"):
+            await pool.read(page())
+        pool.add(late, "late")
+        assert pool.capacity == 3
+        await pool.read(page())
+        await pool.remove(late)
+        assert pool.states() == ()
+        assert pool.state(late) is None
+        await pool.remove(late)
+
+    run(work)
+    assert not late.closed
+
+
+def test_one_that_leaves_finishes_its_pages_and_gets_no_more() -> None:
+    leaving, staying = FakeEngine(delay=0.2), FakeEngine(delay=0.2)
+    pool = ReplicaPool([leaving, staying])
+
+    async def work() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pool.read, page(1))
+            tasks.start_soon(pool.read, page(2))
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(partial(pool.remove, leaving, seconds=60))
+            await anyio.wait_all_tasks_blocked()
+            assert pool.states()[0].standing == "draining"
+            assert pool.capacity == 1
+            tasks.start_soon(pool.read, page(3))
+        assert [state.name for state in pool.states()] == ["fake-2"]
+
+    run(work)
+    assert (leaving.most_in_flight, staying.most_in_flight) == (1, 2)
+
+
+def test_pages_of_one_that_is_taken_away_are_read_elsewhere() -> None:
+    hung, well = FakeEngine(delay=600), FakeEngine()
+    pool = ReplicaPool([hung, well])
+
+    async def work() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pool.read, page(1))
+            await anyio.wait_all_tasks_blocked()
+            assert hung.in_flight == 1
+            await pool.remove(hung, reason="it hangs")
+        assert (hung.in_flight, well.most_in_flight) == (0, 1)
+        alone = FakeEngine(delay=600)
+        pool.add(alone, "alone")
+        await pool.remove(well)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(pool.remove, alone, seconds=0.01, reason="it hangs too"))
+            with pytest.raises(EngineUnavailable, match="it hangs too"):
+                async with pool.lend(1):
+                    await alone.read(page())
+
+    run(work)
+
+
+def test_a_suspect_gets_pages_only_where_there_is_no_other() -> None:
+    first, second = Replica(), Replica()
+    pool = ReplicaPool([first, second])
+
+    async def work() -> None:
+        pool.suspect(first, "silent")
+        assert pool.states()[0].standing == "suspect"
+        for number in range(3):
+            await pool.read(page(number))
+        assert (first.reads, second.reads) == (0, 3)
+        await pool.remove(second)
+        await pool.read(page())
+        pool.trust(first)
+        assert pool.states()[0].standing == "ready"
+
+    run(work)
+    assert first.reads == 1
+
+
+def test_one_that_fails_page_after_page_is_taken_out_where_another_fares_better() -> None:
+    failing, well = Replica(failure=BadOutput("no")), Replica()
+    pool = ReplicaPool([failing, well])
+
+    async def work() -> None:
+        while pool.states()[0].standing == "ready":
+            await pool.read(page())
+        assert "failed on 5 pages in a row" in pool.states()[0].reason
+        well.failure = BadOutput("no")
+        for _ in range(10):
+            with pytest.raises(BadOutput):
+                await pool.read(page())
+        assert pool.states()[1].standing == "ready"
+
+    run(work)
+    assert failing.reads >= 5

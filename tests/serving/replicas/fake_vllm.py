@@ -130,10 +130,14 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main() -> int:
-    """``fake_vllm.py serve MODEL --host H --port P --script PATH --name NAME``."""
+    """``fake_vllm.py serve MODEL --host H --port P --script PATH --name NAME``.
+
+    Without the last two, ``FAKE_VLLM_SCRIPT`` names the script, and the port is the name.
+    """
     words = sys.argv[2:]
-    given = dict(zip(words[1::2], words[2::2], strict=False))
-    script = Script(Path(given["--script"]), given["--name"])
+    given = {word: words[at + 1] for at, word in enumerate(words[:-1]) if word.startswith("--")}
+    path = given.get("--script") or os.environ["FAKE_VLLM_SCRIPT"]
+    script = Script(Path(path), given.get("--name", given["--port"]))
     said = script()
     devices = os.environ.get("CUDA_VISIBLE_DEVICES")
     secrets = [name for name in os.environ if name.startswith("MOONPRESS_")]
