@@ -36,11 +36,15 @@ def test_what_is_no_chat_with_pictures_is_not_sent() -> None:
 
 def test_the_folder_is_named_in_the_flags(tmp_path: Path) -> None:
     config = json.dumps({"ec_connector_extra_config": {"shared_storage_path": str(tmp_path)}})
-    for arguments in (("--ec-transfer-config", config), (f"--ec-transfer-config={config}",)):
-        fleet = Fleet(("vllm",), "m", (ReplicaSpec("one", (), ("--seed", "1", *arguments)),), "")
-        assert folder_of(fleet) == tmp_path
-    for arguments in ((), ("--ec-transfer-config",), ("--ec-transfer-config", "{")):
-        assert folder_of(Fleet(("vllm",), "m", (ReplicaSpec("one", (), arguments),), "")) is None
+
+    def found(*arguments: str) -> Path | None:
+        return folder_of(Fleet(("vllm",), "m", (ReplicaSpec("one", (), arguments),), ""))
+
+    assert found("--seed", "1", "--ec-transfer-config", config) == tmp_path
+    assert found(f"--ec-transfer-config={config}") == tmp_path
+    assert found() is None
+    assert found("--ec-transfer-config") is None
+    assert found("--ec-transfer-config", "{") is None
 
 
 def test_only_what_is_old_and_an_encoders_is_cleared(tmp_path: Path) -> None:

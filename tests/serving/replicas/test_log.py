@@ -56,5 +56,6 @@ def test_records_become_events_at_their_level(caplog: pytest.LogCaptureFixture) 
             b"some library prints\n"
             b"CRITICAL 12-01 00:00:00 [x.py:1] end\n"
         )
-    told = [(one.levelno, one.moonpress_fields["line"][-4:]) for one in caplog.records]
+    lines = [vars(one)["moonpress_fields"]["line"] for one in caplog.records]
+    told = [(one.levelno, line[-4:]) for one, line in zip(caplog.records, lines, strict=True)]
     assert told == [(logging.WARNING, "slow"), (logging.ERROR, " end")]
