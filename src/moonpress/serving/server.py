@@ -69,14 +69,32 @@ def _trace() -> None:
         raise UsageError(message, hint=hint) from error
 
 
+def _terminal() -> bool:
+    """Whether this process has a terminal that can end it."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 async def _run(server: _Server, service: Service) -> None:
     """Serve; SIGHUP restarts the replicas, and the end of all of them is the service's own."""
     supervisor = service.supervisor
     if supervisor is None:
         await server.serve()
         return
+    attended = _terminal()
+
+    def hang_up() -> None:
+        if attended and not _terminal():
+            # The signal says that the terminal was closed: nobody would ever end the service.
+            service.draining = server.should_exit = True
+        else:
+            supervisor.restart_all()
+
     if hasattr(signal, "SIGHUP"):
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, supervisor.restart_all)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, hang_up)
 
     async def give_up() -> None:
         await supervisor.hopeless.wait()

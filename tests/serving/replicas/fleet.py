@@ -152,6 +152,15 @@ def reader_of(reading: PageReading) -> str:
     return reading.layout.html.partition("A page of ")[2].partition("<")[0]
 
 
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that is dead and not yet buried does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
 def play(stage: Stage, work: Callable[[], Awaitable[None]]) -> None:
     """Run a test's work with the stage's servers."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -21,7 +23,7 @@ import pytest
 from PIL import Image
 
 from tests.serving.conftest import free_port
-from tests.serving.replicas.fleet import FAKE, PATIENCE
+from tests.serving.replicas.fleet import FAKE, PATIENCE, alive
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are those of POSIX")
 
@@ -62,15 +64,20 @@ class Command:
         lines = path.read_text().splitlines() if path.exists() else []
         return [note for note in map(json.loads, lines) if note["kind"] == "start"]
 
-    def start(self, *options: str) -> None:
+    def write_program(self) -> None:
         vllm = self.folder / "vllm"
         vllm.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE} "$@"\n')
         vllm.chmod(0o755)
-        model = self.folder / "model"
-        model.mkdir(exist_ok=True)
-        choices = ["--model", str(model), "--vllm", str(vllm), "--port", str(self.port)]
+        (self.folder / "model").mkdir(exist_ok=True)
+
+    def line(self, *options: str) -> list[str]:
+        places = ["--model", str(self.folder / "model"), "--vllm", str(self.folder / "vllm")]
+        return [str(_COMMAND), *places, "--port", str(self.port), *options]
+
+    def start(self, *options: str) -> None:
+        self.write_program()
         self.process = subprocess.Popen(
-            [str(_COMMAND), *choices, *options],
+            self.line(*options),
             env={**os.environ, "FAKE_VLLM_SCRIPT": str(self.folder / "script.json")},
             stderr=subprocess.PIPE,
             text=True,
@@ -152,6 +159,25 @@ def test_sighup_restarts_all_one_by_one(command: Command) -> None:
     command.until(well)
     assert len(command.starts()) == 4
     assert command.end()[0] == 0
+
+
+def test_a_terminal_that_is_closed_ends_the_service(command: Command) -> None:
+    command.tell()
+    command.write_program()
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["FAKE_VLLM_SCRIPT"] = str(command.folder / "script.json")
+        os.execv(_COMMAND, command.line("--replicas", "1", "--quiet"))
+    try:
+        command.until(well)
+        os.close(terminal)
+        _, status = os.waitpid(pid, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert len(command.starts()) == 1
+        assert not alive(command.starts()[0]["pid"])
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_sigterm_finishes_what_is_under_way(command: Command) -> None:
