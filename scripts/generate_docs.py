@@ -17,7 +17,7 @@ from typing import Any
 
 import typer
 
-from moonpress.cli import batch, bench, pdf, serve
+from moonpress.cli import batch, bench, pdf, serve, ui
 from moonpress.cli.help import group_of
 from moonpress.errors import MoonpressError
 from moonpress.outputs.json import json_schema
@@ -29,7 +29,9 @@ _COMMANDS = {
     batch.PROGRAM: batch.batch_app,
     f"{batch.PROGRAM} status": batch.status_app,
     f"{batch.PROGRAM} retry": batch.retry_app,
-    serve.PROGRAM: serve.app,
+    serve.PROGRAM: serve.serve_app,
+    f"{serve.PROGRAM} doctor": serve.doctor_app,
+    ui.PROGRAM: ui.app,
     f"{bench.PROGRAM} accuracy": bench.accuracy_app,
     f"{bench.PROGRAM} load": bench.load_app,
     f"{bench.PROGRAM} plan": bench.plan_app,

@@ -6,13 +6,17 @@ Owns checking them and starting the page. Never serves anything itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from moonpress.cli.voice import Voice
-from moonpress.engines.registry import EngineOptions, engine_names
 from moonpress.errors import EngineUnavailable, InputMissing, UnknownName, UsageError
-from moonpress.settings import server_options
+
+if TYPE_CHECKING:
+    from moonpress.ui.front import Ready
+    from moonpress.ui.server import PageServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +51,15 @@ def run_page(command: UiCommand, voice: Voice) -> int:
     _check(command)
     try:
         from moonpress.ui.server import PageServer
-        from moonpress.ui.settings import SERVICE_ENGINE, RemoteService, UiSettings
     except ModuleNotFoundError as error:
-        message = f"the page needs the package {error.name}, which is not installed"
-        raise EngineUnavailable(message, hint="Run pip install 'moonpress[ui]'") from error
-    service = None if command.url is None else RemoteService(command.url, command.api_key)
-    settings = UiSettings(
-        engine=command.engine if service is None else SERVICE_ENGINE,
-        options=_engine_options(command),
-        service=service,
-        runs=tuple(Path(run) for run in command.runs),
-        upload_mib=command.max_upload,
-    )
+        raise _missing(error) from error
     server = PageServer(command.host, command.port)
+
+    def make() -> Ready:
+        try:
+            return _application(command, server)
+        except ModuleNotFoundError as error:
+            raise _missing(error) from error
 
     def started() -> None:
         if not voice.quiet:
@@ -70,7 +70,7 @@ def run_page(command: UiCommand, voice: Voice) -> int:
             webbrowser.open(server.url)
 
     try:
-        server.run(settings, started)
+        server.run(make, started)
     except KeyboardInterrupt:
         # The server has ended what was under way and passes the signal on.
         if not server.ended_by_signal:
@@ -86,17 +86,31 @@ def _check(command: UiCommand) -> None:
         raise UsageError(
             f"--url {command.url!r} is no address", hint="Write it like http://gpu1:8080"
         )
-    if command.engine not in engine_names():
+    # Not by the registry: importing that takes longer than everything else before the first paint.
+    names = {entry.name for entry in entry_points(group="moonpress.engines")}
+    if command.engine not in names:
         raise UnknownName(
             f"no engine is called {command.engine!r}",
-            hint=f"Choose among {', '.join(engine_names())}",
+            hint=f"Choose among {', '.join(sorted(names))}",
         )
 
 
-def _engine_options(command: UiCommand) -> EngineOptions:
+def _missing(error: ModuleNotFoundError) -> EngineUnavailable:
+    message = f"the page needs the package {error.name}, which is not installed"
+    return EngineUnavailable(message, hint="Run pip install 'moonpress[ui]'")
+
+
+def _application(command: UiCommand, server: PageServer) -> Ready:
+    """Import what the page stands on, and make it; a browser loads its fixed parts meanwhile."""
+    from moonpress.engines.registry import EngineOptions
+    from moonpress.settings import server_options
+    from moonpress.ui.app import create_app
+    from moonpress.ui.settings import SERVICE_ENGINE, RemoteService, UiSettings
+
+    service = None if command.url is None else RemoteService(command.url, command.api_key)
     # With --url the key is that service's.
-    api_key = command.api_key if command.url is None else None
-    return EngineOptions(
+    api_key = command.api_key if service is None else None
+    options = EngineOptions(
         workers=command.workers,
         batch_size=command.batch_size,
         page_timeout=command.page_timeout,
@@ -105,3 +119,12 @@ def _engine_options(command: UiCommand) -> EngineOptions:
         ocr=command.ocr,
         server=server_options(api_key=api_key, model=command.model),
     )
+    settings = UiSettings(
+        engine=command.engine if service is None else SERVICE_ENGINE,
+        options=options,
+        service=service,
+        runs=tuple(Path(run) for run in command.runs),
+        upload_mib=command.max_upload,
+    )
+    app = create_app(settings, host=server.host, port=server.port)
+    return app, app.lifespan()(app)

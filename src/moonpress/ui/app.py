@@ -6,6 +6,7 @@ Owns Streamlit's settings and what starts and ends with the server. Never listen
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -140,6 +141,10 @@ def _configure(settings: UiSettings, host: str, port: int) -> None:
     }
     for name, value in chosen.items():
         config.set_option(name, value)
+    # Importing Streamlit turns the server's own lines on, of which those about requests hold the
+    # ids of papers.
+    for name in ("uvicorn", "uvicorn.access", "uvicorn.asgi", "uvicorn.error"):
+        logging.getLogger(name).setLevel(logging.WARNING)
     # Before it refuses a page of another host, Streamlit asks a server on the internet whether that
     # is this machine's address. It takes an answer that it has already.
     vars(net_util)["_external_ip"] = ""

@@ -26,7 +26,6 @@ _NAME = (
 )
 _STYLE = """<style>
 .stMainBlockContainer { padding: 4.4rem 1.2rem .6rem; max-width: none; }
-.stAppHeader { background: var(--background-color, transparent); }
 .stMain .stVerticalBlock { gap: .6rem; }
 @media (max-width: 800px) { .stMainBlockContainer { padding: 4.2rem .7rem 1rem; } }
 </style>"""

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import anyio
-import cv2
 import numpy as np
 import numpy.typing as npt
 
@@ -29,6 +28,9 @@ _ENCODER = "moonpress.ui.pictures:encode"
 
 def encode(pixels: npt.NDArray[np.uint8], quality: str) -> EncodedPicture:
     """A page picture, (H, W, 3) uint8 RGB, as JPEG; called in the process that drew it."""
+    # The server itself never needs it.
+    import cv2
+
     height, width = pixels.shape[:2]
     wanted = [cv2.IMWRITE_JPEG_QUALITY, int(quality)]
     _, data = cv2.imencode(".jpg", np.ascontiguousarray(pixels[..., ::-1]), wanted)

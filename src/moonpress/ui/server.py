@@ -1,6 +1,7 @@
 """The server around the page: socket, signals, the browser.
 
-Owns starting and ending. Never knows what is served.
+Owns starting and ending. Never knows what is served, and imports nothing heavy: see
+`moonpress.ui.front`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from collections.abc import Callable
 import uvicorn
 
 from moonpress.errors import UsageError
-from moonpress.ui.app import create_app
-from moonpress.ui.settings import UiSettings
+from moonpress.ui.front import Front, Ready
 
 # Browsers keep a connection open all the time; nobody waits for those.
 _GRACE_SECONDS = 1
 _BACKLOG = 128
+# What browsers send over it are clicks; files come in requests of their own.
+_LONGEST_MESSAGE = 16 << 20
 
 
 class PageServer:
@@ -51,17 +53,30 @@ class PageServer:
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self.port}"
 
-    def run(self, settings: UiSettings, started: Callable[[], None]) -> None:
+    def run(self, make: Callable[[], Ready], started: Callable[[], None]) -> None:
         """Serve until a signal comes.
 
         Args:
-            settings: Of the page.
-            started: Called once the page can be opened.
+            make: Imports and makes the application, in a thread.
+            started: Called once a browser can be sent here.
+
+        Raises:
+            MoonpressError: what ``make`` raises.
         """
+        failures: list[BaseException] = []
+
+        def failed(error: BaseException) -> None:
+            failures.append(error)
+            server.should_exit = True
+
+        async def serve() -> None:
+            await server.serve([self._socket])
+
         config = uvicorn.Config(
-            create_app(settings, host=self.host, port=self.port),
+            lambda: Front(make, failed),
+            factory=True,
             ws="websockets-sansio",
-            ws_max_size=(settings.upload_mib + 1) << 20,
+            ws_max_size=_LONGEST_MESSAGE,
             log_config=None,
             log_level="warning",
             access_log=False,
@@ -72,10 +87,12 @@ class PageServer:
         )
         server = _Server(config, started)
         try:
-            asyncio.run(server.serve([self._socket]))
+            asyncio.run(serve())
         finally:
             self.ended_by_signal = server.should_exit
             self._socket.close()
+        if failures:
+            raise failures[0]
 
 
 class _Server(uvicorn.Server):

@@ -123,13 +123,14 @@ class TextPane {
 
   select(id, scroll) {
     this.selected = id;
+    // First, because the line below the text takes room from it.
+    this.tell();
     for (const block of this.panel.querySelectorAll(".block")) {
       const on = block.id === id;
       if (on) block.setAttribute("aria-current", "true"); else block.removeAttribute("aria-current");
       if (on && scroll) block.scrollIntoView({ block: "nearest", behavior: "smooth" });
       if (id !== null) block.tabIndex = on ? 0 : -1;
     }
-    this.tell();
   }
 
   get block() {
