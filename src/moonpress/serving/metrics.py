@@ -42,7 +42,7 @@ class Metrics:
             self.stage_seconds.labels(stage)
         self.first_piece_seconds = self._histogram(
             "moonpress_first_piece_seconds",
-            "From a request for a stream to the first piece of text, or of a raw answer",
+            "From a chat with stream to the first piece of its text, or of a raw answer",
         )
         self.prompt_tokens = self._counter("moonpress_prompt_tokens", "Read by the model")
         self.output_tokens = self._counter("moonpress_output_tokens", "Written by the model")

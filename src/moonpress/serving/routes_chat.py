@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast, get_args
 
@@ -28,6 +29,7 @@ from moonpress.serving.answers import (
     usage_of,
     usage_of_tokens,
 )
+from moonpress.serving.metrics import Metrics
 from moonpress.serving.pieces import Pieces, pieces_of
 from moonpress.serving.requests import ChatRequest, StreamOptions
 from moonpress.serving.service import Order, Reading, Service
@@ -55,7 +57,7 @@ async def chat(request: Request, wanted: ChatRequest) -> Response:
         "model": wanted.model or service.engine.name,
     }
     if wanted.stream:
-        chunks = _Chunks(head, _Usage.of(wanted.stream_options))
+        chunks = _Chunks(head, _Usage.of(wanted.stream_options), service.metrics)
         events = _events(service, order, form, chunks)
         return EventSourceResponse(events, ping=15, sep="\n")
 
@@ -122,12 +124,22 @@ class _Chunks:
     Args:
         head: What all have.
         usage: Which is told.
+        metrics: Told how long the first piece took.
     """
 
-    def __init__(self, head: dict[str, Any], usage: _Usage) -> None:
+    def __init__(self, head: dict[str, Any], usage: _Usage, metrics: Metrics) -> None:
         self._head = {**head, "object": "chat.completion.chunk"}
         self._usage = usage
         self._tokens = 0
+        self._metrics = metrics
+        self._waits_since: float | None = time.perf_counter()
+
+    def piece(self, text: str, tokens: int | None = None) -> dict[str, str]:
+        """The chunk of a piece of text."""
+        if self._waits_since is not None:
+            self._metrics.first_piece(time.perf_counter() - self._waits_since)
+            self._waits_since = None
+        return self.chunk({"content": text}, tokens=tokens)
 
     def chunk(
         self, delta: dict[str, Any], finish: str | None = None, tokens: int | None = None
@@ -154,34 +166,24 @@ async def _events(
 ) -> AsyncIterator[dict[str, str]]:
     """The page block by block, then the end; an error ends the stream without ``[DONE]``."""
     pieces = pieces_of(form)
-    began: float | None = time.perf_counter()
     yield chunks.chunk({"role": "assistant", "content": ""})
     try:
-        async for news in follow(service, order, _document_of):
-            if isinstance(news, BlockRead):
-                text = await anyio.to_thread.run_sync(pieces.block, news.block)
-                if text:
-                    _first(service, began)
-                    began = None
-                    yield chunks.chunk({"content": text}, tokens=news.tokens)
-            elif isinstance(news, Ended):
-                _check_read(news.made)
-                with span("output"):
-                    rest = await anyio.to_thread.run_sync(_rest, pieces, news.made)
-                for text in rest:
-                    _first(service, began)
-                    began = None
-                    yield chunks.chunk({"content": text})
-                for chunk in chunks.end(news.made):
-                    yield chunk
+        async with aclosing(follow(service, order, _document_of)) as all_news:
+            async for news in all_news:
+                if isinstance(news, BlockRead):
+                    text = await anyio.to_thread.run_sync(pieces.block, news.block)
+                    if text:
+                        yield chunks.piece(text, news.tokens)
+                elif isinstance(news, Ended):
+                    _check_read(news.made)
+                    with span("output"):
+                        rest = await anyio.to_thread.run_sync(_rest, pieces, news.made)
+                    for text in rest:
+                        yield chunks.piece(text)
+                    for chunk in chunks.end(news.made):
+                        yield chunk
     except MoonpressError as error:
         yield {"data": orjson.dumps(error_body(error)).decode()}
-
-
-def _first(service: Service, began: float | None) -> None:
-    """Count the first piece of a stream; it is known by the time when the stream began."""
-    if began is not None:
-        service.metrics.first_piece(time.perf_counter() - began)
 
 
 async def _document_of(reading: Reading) -> Document:

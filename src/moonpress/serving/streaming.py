@@ -6,7 +6,7 @@ Owns the way from the pipeline's observer to the route that waits for news. Neve
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Generic, TypeAlias, TypeVar
 
@@ -76,8 +76,8 @@ class _HandOn:
 
 async def follow(
     service: Service, order: Order, make: Callable[[Reading], Awaitable[_End]]
-) -> AsyncIterator[News | Ended[_End]]:
-    """Read a document and tell of it while it is read.
+) -> AsyncGenerator[News | Ended[_End], None]:
+    """Read a document and tell of it while it is read; closing the generator stops the reading.
 
     Args:
         service: Who reads.
