@@ -82,7 +82,8 @@ def test_a_stream_tells_of_each_page_and_then_of_the_document(client: httpx.Clie
                 name = line.removeprefix("event:").strip()
             elif line.startswith("data:"):
                 events.append((name, json.loads(line.removeprefix("data:"))))
-    assert [name for name, _ in events] == ["page", "page", "page", "document"]
+    names = [name for name, _ in events]
+    assert names == [*["block", "page"] * 3, "document"]
     assert sorted(body["number"] for name, body in events if name == "page") == [1, 2, 3]
     assert events[-1][1]["status"] == "ok"
 

@@ -8,31 +8,32 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from contextlib import aclosing
 from typing import Any
 
-import anyio
 import anyio.to_thread
 import orjson
-from anyio.streams.memory import MemoryObjectSendStream
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.datastructures import UploadFile
 
-from moonpress.document import Document, Metadata, Page
-from moonpress.errors import MoonpressError, UsageError, root_cause
+from moonpress.document import Document, Metadata
+from moonpress.errors import MoonpressError, UsageError
 from moonpress.pipeline.convert import Quiet
 from moonpress.serving.answers import (
     OutputFormat,
+    block_answer,
     document_answer,
     error_body,
     page_answer,
 )
 from moonpress.serving.requests import OcrRequest
-from moonpress.serving.service import Order, Service
+from moonpress.serving.service import Order, Reading, Service
+from moonpress.serving.streaming import BlockRead, PageRead, follow
 from moonpress.serving.until_gone import run_until_gone
+from moonpress.telemetry import span
 
 router = APIRouter()
 _FLAGS = {"stream", "figures"}
@@ -57,7 +58,10 @@ async def ocr(request: Request) -> Response:
 
     async def read() -> dict[str, Any]:
         async with service.reading(order, Quiet()) as reading:
-            return await anyio.to_thread.run_sync(document_answer, reading, wanted.output_format)
+            with span("output"):
+                return await anyio.to_thread.run_sync(
+                    document_answer, reading, wanted.output_format
+                )
 
     answer = await run_until_gone(request, read)
     if answer is None:
@@ -111,53 +115,36 @@ def _validated(body: bytes) -> OcrRequest:
         raise UsageError(f"{place}: {first['msg']}", hint="See /docs") from error
 
 
-@dataclass(slots=True)
-class _HandOn:
-    """Hands pages on as they are read.
-
-    Attributes:
-        send: Where they go; never waits, since the pages of a request are bounded.
-    """
-
-    send: MemoryObjectSendStream[Page]
-
-    def started(self, _source: str, _page_count: int) -> None:
-        """Nothing to tell."""
-
-    def page_done(self, page: Page) -> None:
-        """Hand a page on."""
-        self.send.send_nowait(page)
-
-
 async def _events(
     service: Service, order: Order, form: OutputFormat
 ) -> AsyncIterator[dict[str, str]]:
-    """An event for each page as it is read, then one for the document, or one for an error."""
-    send, receive = anyio.create_memory_object_stream[Page](service.limits.pages)
+    """Events for blocks while a page is written, for each page, and for the document or an error.
+
+    A page's blocks come before it, in reading order; pages of one document may be mixed.
+    """
     alone = Document(order.name, "", (), Metadata(page_count=0, media_type=""))
-    answer: dict[str, Any] = {}
-    failure: MoonpressError | None = None
+    told: dict[int, int] = {}
 
-    async def read() -> None:
-        nonlocal answer, failure
-        with send:
-            try:
-                async with service.reading(order, _HandOn(send)) as reading:
-                    answer = await anyio.to_thread.run_sync(document_answer, reading, form)
-            except (MoonpressError, BaseExceptionGroup) as error:
-                cause = root_cause(error)
-                if not isinstance(cause, MoonpressError):
-                    raise
-                failure = cause
+    async def make(reading: Reading) -> dict[str, Any]:
+        with span("output"):
+            return await anyio.to_thread.run_sync(document_answer, reading, form)
 
-    async with anyio.create_task_group() as tasks, receive:
-        tasks.start_soon(read)
-        async for page in receive:
-            yield _event("page", page_answer(alone, page, form))
-    if failure is not None:
-        yield _event("error", error_body(failure))
-        return
-    yield _event("document", answer)
+    try:
+        async with aclosing(follow(service, order, make)) as all_news:
+            async for news in all_news:
+                if isinstance(news, BlockRead):
+                    told[news.number] = told.get(news.number, 0) + 1
+                    yield _event("block", block_answer(news.number, news.block))
+                elif isinstance(news, PageRead):
+                    page = news.page
+                    for block in page.blocks[told.pop(page.number, 0) :]:
+                        yield _event("block", block_answer(page.number, block))
+                    answer = await anyio.to_thread.run_sync(page_answer, alone, page, form)
+                    yield _event("page", answer)
+                else:
+                    yield _event("document", news.made)
+    except MoonpressError as error:
+        yield _event("error", error_body(error))
 
 
 def _event(name: str, body: dict[str, Any]) -> dict[str, str]:
