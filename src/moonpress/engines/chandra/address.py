@@ -5,8 +5,9 @@ Owns the reading of addresses, headers and keys as people write them. Never conn
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote_to_bytes, urlsplit, urlunsplit
 
 from moonpress.errors import UsageError
 
@@ -67,6 +68,23 @@ def base_of(url: str) -> str:
         raise UsageError(message, hint="Write it as --url http://host:8000/v1")
     path = parts.path.rstrip("/").removesuffix(_CHAT) or _API
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+def without_login(base: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """A base address without name and password, and the header that says them instead.
+
+    Addresses stand in messages, logs and metrics.
+
+    >>> without_login("http://me:secret@host:8000/v1")
+    ('http://host:8000/v1', (('Authorization', 'Basic bWU6c2VjcmV0'),))
+    """
+    parts = urlsplit(base)
+    login, at, place = parts.netloc.rpartition("@")
+    if not at:
+        return base, ()
+    said = base64.b64encode(unquote_to_bytes(login)).decode("ascii")
+    bare = urlunsplit((parts.scheme, place, parts.path, "", ""))
+    return bare, (("Authorization", f"Basic {said}"),)
 
 
 def header_of(text: str) -> tuple[str, str]:

@@ -91,7 +91,8 @@ class ChandraVLLMEngine:
         )
         self._pool = ReplicaPool([], name=self.name)
         for base in dict.fromkeys(base_of(one) for one in urls):
-            self._pool.add(self._choices.replica(base), base)
+            replica = self._choices.replica(base)
+            self._pool.add(replica, replica.client.address.base)
         self._reader = Retrying(self._pool, _WAITING_FOR_OWN if more_come else _WAITING)
 
     @property

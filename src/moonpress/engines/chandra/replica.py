@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import anyio
 
-from moonpress.engines.chandra.address import Address, base_of
+from moonpress.engines.chandra.address import Address, base_of, without_login
 from moonpress.engines.chandra.client import ChatClient, Patience, ServedModel
 from moonpress.engines.chandra.facts import PREFERRED_DPI, TRIES
 from moonpress.engines.chandra.model import ChandraModel, RequestChoices
@@ -85,7 +85,9 @@ class ReplicaChoices:
         Raises:
             UsageError: this is no address.
         """
-        address = Address(base_of(url), api_key or self.api_key, self.ca_file, self.headers)
+        base, login = without_login(base_of(url))
+        key = api_key or self.api_key
+        address = Address(base, key, self.ca_file, (*login, *self.headers))
         # One more, for questions about the server's health.
         client = ChatClient(address, Patience(), connections=self.pages + 1, prepared=prepared)
         return ChandraReplica(client, self)
