@@ -122,3 +122,25 @@ def test_a_refused_page_is_not_read_again() -> None:
     with pytest.raises(EngineRejected):
         read(engine, Time())
     assert engine.reads == 1
+
+
+def test_an_engine_that_will_not_come_back_is_waited_for_no_more() -> None:
+    time, engine = Time(), Moody([EngineUnavailable("gone")] * 9)
+    reader = Retrying(engine, Waiting(3000.0, 100.0), sleep=time.sleep, clock=time.clock)
+
+    async def go() -> None:
+        with pytest.raises(EngineUnavailable):
+            reader.give_up()
+            await reader.read(page())
+
+    anyio.run(go)
+    assert engine.reads == 1
+    assert time.waits == []
+
+
+def test_the_capacity_of_an_engine_that_grows_is_followed() -> None:
+    engine = FakeEngine(capacity=2)
+    reader = Retrying(engine, Waiting(1.0, 1.0))
+    assert reader.capacity == 2
+    engine.capacity = 5
+    assert reader.capacity == 5
