@@ -198,7 +198,7 @@ _REPLIES = st.tuples(_TEXTS, st.sampled_from([True, False])).map(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(_REPLIES, min_size=3, max_size=3))
 def test_what_was_told_begins_the_page_whatever_the_model_does(replies: list[Reply]) -> None:
     """`read` checks it; a page of which nothing comes fails, and then nothing was told."""
