@@ -129,8 +129,8 @@ def test_an_engine_that_will_not_come_back_is_waited_for_no_more() -> None:
     reader = Retrying(engine, Waiting(3000.0, 100.0), sleep=time.sleep, clock=time.clock)
 
     async def go() -> None:
+        reader.give_up()
         with pytest.raises(EngineUnavailable):
-            reader.give_up()
             await reader.read(page())
 
     anyio.run(go)
