@@ -9,6 +9,8 @@ of the package.
     │   ├── PageRangeError         --pages that cannot be read, or page 99 of 3
     │   ├── UnknownName            no such engine, format or option value
     │   ├── KeyRefused             the service wants a key, and not this one
+    │   ├── JobMissing             the service has no such job, or not for this key
+    │   ├── JobUnfinished          what is asked of a job comes at its end
     │   └── OutputUnwritable       the place to write to cannot be written
     ├── InputError                 the file itself                                        exit 4
     │   ├── InputMissing           no such file
@@ -127,6 +129,21 @@ class KeyRefused(UsageError):
     code = "key-refused"
     default_hint = "Send Authorization: Bearer KEY"
     http_status = 401
+
+
+class JobMissing(UsageError):
+    """The service has no such job, or another key brought it."""
+
+    code = "job-missing"
+    http_status = 404
+
+
+class JobUnfinished(UsageError):
+    """A job is not where it must be for what was asked: its result comes at its end."""
+
+    code = "job-unfinished"
+    default_hint = "Ask for its pages, follow its events, or wait"
+    http_status = 409
 
 
 class OutputUnwritable(UsageError):

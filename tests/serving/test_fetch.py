@@ -1,4 +1,4 @@
-"""Tests of `moonpress.serving.fetch`: what must not be reached is not, however it is asked for."""
+"""Tests of `moonpress.serving.fetch` and what it stands on: nothing private is reached."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from moonpress.errors import InputTooLarge, InputUnreadable, UsageError
-from moonpress.serving.fetch import Fetcher, _is_public
+from moonpress.serving.fetch import Fetcher
 from moonpress.serving.limits import ServiceLimits
+from moonpress.serving.outbound import is_public
 
 pytestmark = pytest.mark.anyio
 
@@ -102,7 +103,7 @@ LIMITS = ServiceLimits(fetched_bytes=1000, plain_http=True, fetch_seconds=5)
     ],
 )
 def test_public_addresses(host: str, public: bool) -> None:
-    assert _is_public(host) is public
+    assert is_public(host) is public
 
 
 @pytest.mark.parametrize(

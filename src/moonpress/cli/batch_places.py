@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moonpress.batch.ledger_view import LEDGER_FOLDER, LEDGER_NAME
+from moonpress.cli.state import state_folder
 from moonpress.errors import OutputUnwritable, UsageError
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -78,7 +79,7 @@ def places_for(
     root = output or _default_output(inputs)
     local = not _ADDRESS.match(root)
     name = LEDGER_FOLDER if local else hashlib.sha256(root.encode()).hexdigest()[:16]
-    folder = Path(root) / name if local else _state_folder() / name
+    folder = Path(root) / name if local else state_folder() / name
     if part is not None:
         folder = folder / f"part-{part}"
     reports = Path(root) if local and part is None else folder
@@ -100,8 +101,3 @@ def _default_output(inputs: tuple[str, ...]) -> str:
         if name and not set(name) & set("*?[]:@"):
             return f"{name}-read"
     return "moonpress-read"
-
-
-def _state_folder() -> Path:
-    home = os.environ.get("XDG_STATE_HOME")
-    return (Path(home) if home else Path("~/.local/state").expanduser()) / "moonpress"

@@ -54,6 +54,48 @@ CertificateKey = Annotated[
     str | None,
     typer.Option("--tls-key", metavar="PATH", help="PEM file.", rich_help_panel=SERVICE),
 ]
+JobsDir = Annotated[
+    str | None,
+    typer.Option(
+        "--jobs-dir",
+        metavar="FOLDER",
+        envvar="MOONPRESS_JOBS_DIR",
+        help="Where jobs are kept, over restarts too; one service a folder. "
+        "$XDG_STATE_HOME/moonpress/jobs-PORT by default.",
+        rich_help_panel=SERVICE,
+    ),
+]
+KeepJobs = Annotated[
+    float,
+    typer.Option(
+        "--keep-jobs",
+        metavar="HOURS",
+        min=0,
+        help="Forget a job so long after its end.",
+        rich_help_panel=BOUNDS,
+    ),
+]
+MaxJobs = Annotated[
+    int,
+    typer.Option(
+        "--max-jobs",
+        metavar="COUNT",
+        min=1,
+        help="Jobs that may wait; more get 429.",
+        rich_help_panel=BOUNDS,
+    ),
+]
+WebhookHosts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--webhook-host",
+        metavar="NAME",
+        help="Host that a webhook may name, such as *.example.org, also at a private address. "
+        "Any public one over https by default. The variable MOONPRESS_WEBHOOK_SECRET holds the key "
+        "that webhooks are signed with. Can be repeated.",
+        rich_help_panel=BOUNDS,
+    ),
+]
 MaxBody = Annotated[
     int,
     typer.Option("--max-body", metavar="MIB", min=1, help="Of a request.", rich_help_panel=BOUNDS),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from moonpress.cli.engine_choice import EngineChoice
 from moonpress.cli.serve_plan import Chosen, FleetOptions, choose, fetching
+from moonpress.cli.state import state_folder
 from moonpress.cli.voice import Voice
 from moonpress.engines.base import Engine
 from moonpress.engines.registry import create_engine
@@ -23,9 +24,11 @@ from moonpress.serving.replicas.plan import Surroundings
 from moonpress.serving.replicas.shared_folder import shared_folder
 
 if TYPE_CHECKING:
+    from moonpress.serving.jobs.start import JobChoices
     from moonpress.serving.replicas.supervisor import Supervisor
 
 _KEYS = "MOONPRESS_SERVE_KEYS"
+_WEBHOOK_SECRET = "MOONPRESS_WEBHOOK_SECRET"  # noqa: S105 - the name of a variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,10 @@ class ServeCommand:
     keys_file: str | None
     certificate: str | None
     key: str | None
+    jobs_dir: str | None
+    keep_jobs: float
+    max_jobs: int
+    webhook_hosts: tuple[str, ...]
     max_body: int
     max_pages: int
     max_queue: int
@@ -54,6 +61,7 @@ def run_service(command: ServeCommand, voice: Voice) -> int:
         EngineUnavailable: a package is missing.
     """
     try:
+        from moonpress.serving.jobs.start import jobs_of
         from moonpress.serving.keys import Keys, keys_from
         from moonpress.serving.limits import ServiceLimits
         from moonpress.serving.server import Listening, serve
@@ -77,15 +85,30 @@ def run_service(command: ServeCommand, voice: Voice) -> int:
         chosen = choose(command.reading, command.starting, look, around)
         engine, supervisor = _engine(chosen, command, voice)
         service = Service(engine, limits, Keys(lines), supervisor=supervisor)
+        jobs = jobs_of(service, _jobs(command))
         _tell(chosen, command, voice)
         listening = Listening(command.host, command.port, command.certificate, command.key)
         try:
-            serve(service, listening)
+            serve(service, listening, jobs)
         except KeyboardInterrupt:
             # The server has finished what was under way and passes the signal on.
             if not service.draining:
                 raise
     return 0
+
+
+def _jobs(command: ServeCommand) -> JobChoices:
+    from moonpress.serving.jobs.start import JobChoices
+
+    name = f"jobs-{command.port}"
+    folder = state_folder() / name if command.jobs_dir is None else Path(command.jobs_dir)
+    return JobChoices(
+        folder=folder,
+        kept_hours=command.keep_jobs,
+        waiting=command.max_jobs,
+        webhook_hosts=command.webhook_hosts,
+        webhook_secret=os.environ.get(_WEBHOOK_SECRET) or None,
+    )
 
 
 def _engine(

@@ -22,8 +22,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from moonpress.errors import EngineUnavailable, InputTooLarge, MoonpressError
-from moonpress.serving import routes_chat, routes_info, routes_ocr
+from moonpress.serving import routes_chat, routes_info, routes_jobs, routes_ocr
 from moonpress.serving.answers import error_answer
+from moonpress.serving.jobs.runner import JobRunner
 from moonpress.serving.passthrough import RawChats
 from moonpress.serving.replicas.supervisor import Supervisor
 from moonpress.serving.service import Service
@@ -35,8 +36,8 @@ _ID_LENGTH = 64
 _OWN_SPANS: dict[str, Any] = {"telemetry": {"tracing": False, "metrics": False, "logs": False}}
 
 
-def create_app(service: Service) -> FastAPI:
-    """The application around a service, which it closes at its end."""
+def create_app(service: Service, jobs: JobRunner | None = None) -> FastAPI:
+    """The application around a service and its jobs, which it closes at its end."""
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -45,17 +46,25 @@ def create_app(service: Service) -> FastAPI:
         if supervisor is not None:
             tasks.append(asyncio.create_task(supervisor.run()))
             tasks[-1].add_done_callback(partial(_supervised, supervisor))
+        if jobs is not None:
+            tasks.append(asyncio.create_task(jobs.run()))
+            tasks[-1].add_done_callback(_ran)
         try:
             yield
         finally:
+            if jobs is not None:
+                await jobs.finish()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            if jobs is not None:
+                await jobs.aclose()
             await service.aclose()
 
     app = FastAPI(title="Moonpress", version=version("moonpress"), lifespan=lifespan, **_OWN_SPANS)
     app.state.service = service
-    for module in (routes_ocr, routes_chat, routes_info):
+    app.state.jobs = jobs
+    for module in (routes_ocr, routes_chat, routes_jobs, routes_info):
         app.include_router(module.router)
     app.add_exception_handler(MoonpressError, error_answer)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -71,6 +80,12 @@ def _supervised(supervisor: Supervisor, task: asyncio.Task[None]) -> None:
     if error is not None:
         event("bug", level=logging.ERROR, error=error)
         supervisor.hopeless.set()
+
+
+def _ran(task: asyncio.Task[None]) -> None:
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        event("bug", level=logging.ERROR, error=error)
 
 
 async def _invalid(_request: Request, error: Exception) -> JSONResponse:
@@ -145,7 +160,8 @@ class Guard:
             if service.draining:
                 raise EngineUnavailable("the service shuts down", hint="Ask another one")
             authorization = headers.get(b"authorization", b"").decode("latin-1")
-            with service.keys.admitted(authorization):
+            with service.keys.admitted(authorization) as owner:
+                scope.setdefault("state", {})["owner"] = owner
                 await self._app(scope, self._bounded(receive, headers), send)
         except MoonpressError as error:
             # What routes raise is answered by the application; this is what comes before them.

@@ -1,50 +1,25 @@
-"""Fetching what an ``image_url`` leads to, without becoming a way into the network behind us.
+"""Fetching what an ``image_url`` leads to.
 
-Owns the checks and the bounds. Never trusts a name twice: the connection goes to the very addresses
-that were checked, so that a name that changes its address between two look-ups gains nothing.
+Owns the bounds, redirects and ``data:`` addresses. Never decides which hosts may be reached: see
+`moonpress.serving.outbound`.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import ipaddress
-import socket
-from fnmatch import fnmatch
-from typing import Any
-from urllib.parse import unquote_to_bytes, urljoin, urlsplit
+from urllib.parse import unquote_to_bytes, urljoin
 
 import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import ThreadedResolver
+from aiohttp.abc import AbstractResolver
 
 from moonpress.errors import InputTooLarge, InputUnreadable, UsageError
 from moonpress.serving.limits import ServiceLimits
+from moonpress.serving.outbound import AddressRules, PublicOnly, not_public, was_forbidden
 
+_WHAT = "image_url"
 _REDIRECTS = 5
 _REDIRECTED = {301, 302, 303, 307, 308}
-
-
-class _Forbidden(OSError):
-    """A name leads to an address that is not public."""
-
-
-class _PublicOnly(AbstractResolver):
-    """Looks names up and refuses those with any address that is not public."""
-
-    def __init__(self) -> None:
-        self._inner = ThreadedResolver()
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        found = await self._inner.resolve(host, port, family)
-        if not all(_is_public(one["host"]) for one in found):
-            raise _Forbidden("it leads to an address that is not public")
-        return found
-
-    async def close(self) -> None:
-        await self._inner.close()
 
 
 class Fetcher:
@@ -58,6 +33,14 @@ class Fetcher:
     def __init__(self, limits: ServiceLimits, resolver: AbstractResolver | None = None) -> None:
         self._limits = limits
         self._resolver = resolver
+        self._rules = AddressRules(
+            what=_WHAT,
+            hosts=limits.hosts,
+            schemes=("https", "http") if limits.plain_http else ("https",),
+            # Whoever brings a resolver answers for its addresses.
+            private=resolver is not None,
+            hint="Send the file itself",
+        )
 
     async def fetch(self, url: str) -> bytes:
         """The bytes behind an address: ``https:``, or ``data:`` with the bytes in it.
@@ -70,7 +53,7 @@ class Fetcher:
         if url.startswith("data:"):
             return self._from_data(url)
         timeout = aiohttp.ClientTimeout(total=self._limits.fetch_seconds)
-        connector = aiohttp.TCPConnector(resolver=self._resolver or _PublicOnly())
+        connector = aiohttp.TCPConnector(resolver=self._resolver or PublicOnly())
         try:
             async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
                 return await self._follow(session, url)
@@ -79,7 +62,7 @@ class Fetcher:
 
     async def _follow(self, session: aiohttp.ClientSession, url: str) -> bytes:
         for _ in range(_REDIRECTS):
-            self._check(url)
+            self._rules.check(url)
             async with session.get(url, allow_redirects=False) as answer:
                 if answer.status in _REDIRECTED:
                     url = urljoin(url, answer.headers.get("Location", ""))
@@ -88,19 +71,6 @@ class Fetcher:
                     raise InputUnreadable(f"the image_url answers {answer.status}", hint="")
                 return await self._body(answer)
         raise InputUnreadable(f"the image_url redirects more than {_REDIRECTS} times", hint="")
-
-    def _check(self, url: str) -> None:
-        parts = urlsplit(url)
-        schemes = {"https", "http"} if self._limits.plain_http else {"https"}
-        if parts.scheme not in schemes or not parts.hostname:
-            allowed = " and ".join(sorted(f"{one}:" for one in schemes))
-            raise UsageError(f"an image_url may be {allowed} or data:", hint="Send the file itself")
-        host = parts.hostname
-        if self._limits.hosts and not any(fnmatch(host, one) for one in self._limits.hosts):
-            raise UsageError("the host of the image_url is not among those allowed", hint="")
-        # Addresses in figures are never looked up, so the resolver does not see them.
-        if self._resolver is None and _is_address(host) and not _is_public(host):
-            raise UsageError("the image_url leads to an address that is not public", hint="")
 
     async def _body(self, answer: aiohttp.ClientResponse) -> bytes:
         most = self._limits.fetched_bytes
@@ -126,27 +96,8 @@ class Fetcher:
             raise UsageError("the data: address is no base64", hint="") from error
 
 
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True
-
-
-def _is_public(host: str) -> bool:
-    address: Any = ipaddress.ip_address(host.strip("[]").partition("%")[0])
-    mapped = getattr(address, "ipv4_mapped", None) or getattr(address, "sixtofour", None)
-    if mapped is not None:
-        return bool(mapped.is_global and not mapped.is_multicast)
-    return bool(address.is_global and not address.is_multicast)
-
-
 def _refused(error: BaseException) -> UsageError | InputUnreadable:
     """Never says what the network behind us looks like."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, _Forbidden):
-            return UsageError("the image_url leads to an address that is not public", hint="")
-        cause = cause.__cause__ or getattr(cause, "os_error", None)
+    if was_forbidden(error):
+        return not_public(_WHAT)
     return InputUnreadable("the image_url cannot be fetched", hint="Send the file itself")

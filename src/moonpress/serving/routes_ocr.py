@@ -5,8 +5,6 @@ Owns the route. Never reads pages: see `moonpress.serving.service`.
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -15,12 +13,10 @@ import anyio.to_thread
 import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import ValidationError
 from sse_starlette import EventSourceResponse
-from starlette.datastructures import UploadFile
 
 from moonpress.document import Document, Metadata
-from moonpress.errors import MoonpressError, UsageError
+from moonpress.errors import MoonpressError
 from moonpress.pipeline.convert import Quiet
 from moonpress.serving.answers import (
     OutputFormat,
@@ -33,17 +29,23 @@ from moonpress.serving.requests import OcrRequest
 from moonpress.serving.service import Order, Reading, Service
 from moonpress.serving.streaming import BlockRead, PageRead, follow
 from moonpress.serving.until_gone import run_until_gone
+from moonpress.serving.uploads import form_schema, received
 from moonpress.telemetry import span
 
 router = APIRouter()
-_FLAGS = {"stream", "figures"}
 
 
-@router.post("/v1/ocr", response_model=None, summary="Read a document")
+@router.post(
+    "/v1/ocr",
+    response_model=None,
+    summary="Read a document",
+    openapi_extra=form_schema(OcrRequest),
+)
 async def ocr(request: Request) -> Response:
     """Read a document: a form with ``file``, or JSON with ``image_url`` or ``file`` in base64."""
     service: Service = request.app.state.service
-    wanted, data = await _wanted(request, service)
+    async with received(request, OcrRequest, service.fetcher) as (wanted, file):
+        data = await anyio.to_thread.run_sync(file.read)
     order = Order(
         data=data,
         name=wanted.name,
@@ -68,51 +70,6 @@ async def ocr(request: Request) -> Response:
         # Nobody is there to see it.
         return Response(status_code=499)
     return JSONResponse(answer, 422 if answer["status"] == "failed" else 200)
-
-
-async def _wanted(request: Request, service: Service) -> tuple[OcrRequest, bytes]:
-    """What a request asks for, and the file.
-
-    Raises:
-        UsageError: neither a form nor JSON of ours, or no file.
-    """
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind == "multipart/form-data":
-        return await _from_form(request)
-    if kind not in {"application/json", ""}:
-        raise UsageError(f"the body is {kind}", hint="Send multipart/form-data or application/json")
-    wanted = _validated(await request.body())
-    if (wanted.image_url is None) == (wanted.file is None):
-        raise UsageError("there must be one of image_url and file", hint="Send one of them")
-    if wanted.image_url is not None:
-        return wanted, await service.fetcher.fetch(wanted.image_url)
-    try:
-        return wanted, base64.b64decode(wanted.file or "", validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise UsageError("file is no base64", hint="Encode the file's bytes") from error
-
-
-async def _from_form(request: Request) -> tuple[OcrRequest, bytes]:
-    async with request.form(max_files=1, max_fields=20) as form:
-        upload = form.get("file")
-        if not isinstance(upload, UploadFile):
-            raise UsageError("the form has no file", hint="Send it as the field file")
-        fields: dict[str, Any] = {
-            name: value.lower() in {"1", "true", "yes", "on"} if name in _FLAGS else value
-            for name, value in form.items()
-            if isinstance(value, str) and value
-        }
-        fields.setdefault("name", (upload.filename or "document")[-255:])
-        return _validated(orjson.dumps(fields)), await upload.read()
-
-
-def _validated(body: bytes) -> OcrRequest:
-    try:
-        return OcrRequest.model_validate_json(body)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the body"
-        raise UsageError(f"{place}: {first['msg']}", hint="See /docs") from error
 
 
 async def _events(

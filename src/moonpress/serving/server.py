@@ -17,6 +17,7 @@ import uvicorn
 
 from moonpress.errors import UsageError
 from moonpress.serving.app import create_app
+from moonpress.serving.jobs.runner import JobRunner
 from moonpress.serving.service import Service
 from moonpress.serving.tracing import start_exporting
 from moonpress.telemetry import event
@@ -120,7 +121,7 @@ def _allow_many_connections() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
-def serve(service: Service, listening: Listening) -> None:
+def serve(service: Service, listening: Listening, jobs: JobRunner | None = None) -> None:
     """Serve until a signal comes, then finish what is under way.
 
     Raises:
@@ -131,7 +132,7 @@ def serve(service: Service, listening: Listening) -> None:
     _trace()
     _allow_many_connections()
     config = uvicorn.Config(
-        create_app(service),
+        create_app(service, jobs),
         host=listening.host,
         port=listening.port,
         ssl_certfile=listening.certificate,

@@ -186,6 +186,11 @@ class Service:
         kind = _CountingBlocks if isinstance(observer, BlockObserver) else _Counting
         return kind(observer, self.limits.pages, self.metrics)
 
+    @property
+    def render_pool(self) -> RenderPool:
+        """Where pages are drawn."""
+        return self._pool
+
     async def aclose(self) -> None:
         """Close the engine and the render workers."""
         with anyio.CancelScope(shield=True):

@@ -1,0 +1,323 @@
+"""The jobs of a service, on the disk.
+
+Owns what jobs go through: each change is kept, whatever happens after it. Calls block for some
+milliseconds and may come from several threads. Never reads documents and never tells clients.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO, Final
+
+import orjson
+
+from moonpress import database as files
+from moonpress.document import Document, Page
+from moonpress.errors import EngineBusy, JobMissing, MoonpressError
+from moonpress.outputs.disk import sync
+from moonpress.pipeline.finish import finish_document
+from moonpress.pipeline.spool import decode_page, encode_page
+from moonpress.serving.jobs.job import Job, JobState, PageMark, WebhookState
+from moonpress.serving.jobs.job_file import WORDS, open_for_writing
+from moonpress.serving.requests import JobRequest
+from moonpress.sources.base import SourceInfo
+
+_NAME: Final = "jobs.sqlite"
+_UPLOAD: Final = "upload"
+_FIGURES: Final = "figures"
+_RETRY_SECONDS: Final = 60.0
+_PIECE: Final = 1 << 20
+_ENDED: Final = ("done", "failed", "cancelled")
+
+
+class JobStore:
+    """The jobs in one folder, which no other process may write to.
+
+    Args:
+        folder: Made where it is missing, for nobody else to look into.
+        most: Jobs that may wait.
+
+    Raises:
+        UsageError: another service has the folder, or its file is none of ours.
+        OutputError: it cannot be written.
+    """
+
+    def __init__(self, folder: Path, *, most: int) -> None:
+        self.folder = folder
+        self._most = most
+        self._path = folder / _NAME
+        self._guard = threading.Lock()
+        self._database, self._claim = open_for_writing(self._path)
+        with self._writing() as database:
+            # A service that was killed could not say that they wait again.
+            database.execute("UPDATE jobs SET state = 'queued' WHERE state = 'running'")
+
+    def add(self, request: JobRequest, file: BinaryIO, owner: str) -> Job:
+        """Keep a document and what is wanted of it.
+
+        Raises:
+            EngineBusy: too many wait.
+            NoSpace: the disk is full.
+        """
+        self._refuse_when_full()
+        name = token_hex(16)
+        place = self.folder / name
+        with files.disk_errors(place, WORDS):
+            place.mkdir(mode=0o700)
+            try:
+                with (place / _UPLOAD).open("wb") as target:
+                    shutil.copyfileobj(file, target, _PIECE)
+                sync(place / _UPLOAD)
+                sync(place)
+                sync(self.folder)
+            except BaseException:
+                shutil.rmtree(place, ignore_errors=True)
+                raise
+        kept = request.model_copy(update={"file": None, "image_url": None})
+        webhook = WebhookState.WAITING if request.webhook else WebhookState.NONE
+        with self._writing() as database:
+            database.execute(
+                "INSERT INTO jobs (id, owner, state, request, created, webhook)"
+                " VALUES (?, ?, 'queued', ?, ?, ?)",
+                (name, owner, kept.model_dump_json(), time.time(), webhook.value),
+            )
+        return self.job(name, owner)
+
+    def _refuse_when_full(self) -> None:
+        with self._reading() as database:
+            (waiting,) = database.execute(
+                "SELECT count(*) FROM jobs WHERE state = 'queued'"
+            ).fetchone()
+        if waiting >= self._most:
+            raise EngineBusy(
+                f"{waiting} jobs wait already", retry_after=_RETRY_SECONDS, hint="Try again later"
+            )
+
+    def job(self, name: str, owner: str) -> Job:
+        """A job of this owner.
+
+        Raises:
+            JobMissing: there is none, or another owner has it.
+        """
+        with self._reading() as database:
+            row = database.execute(
+                "SELECT * FROM jobs WHERE id = ? AND owner = ?", (name, owner)
+            ).fetchone()
+        if row is None:
+            raise JobMissing("there is no such job", hint="It may have expired")
+        return _job(row)
+
+    def jobs(self, owner: str, *, before: int | None, most: int) -> list[Job]:
+        """Jobs of an owner, the newest first, beginning behind the one of number ``before``."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT * FROM jobs WHERE owner = ? AND number < ? ORDER BY number DESC LIMIT ?",
+                (owner, before if before is not None else 1 << 62, most),
+            ).fetchall()
+        return [_job(row) for row in rows]
+
+    def next(self) -> Job | None:
+        """Take up the job that waits longest."""
+        with self._writing() as database:
+            row = database.execute(
+                "UPDATE jobs SET state = 'running', started = coalesce(started, ?) WHERE number ="
+                " (SELECT min(number) FROM jobs WHERE state = 'queued') RETURNING *",
+                (time.time(),),
+            ).fetchone()
+        return None if row is None else _job(row)
+
+    def put_back(self, job: Job) -> None:
+        """A job that was taken up waits again, before those that came after it."""
+        with self._writing() as database:
+            database.execute(
+                "UPDATE jobs SET state = 'queued' WHERE number = ? AND state = 'running'",
+                (job.number,),
+            )
+
+    def opened(self, job: Job, info: SourceInfo, selected: int, engine: str) -> set[int]:
+        """The file was opened.
+
+        Returns:
+            Positions in the selection whose pages are out already.
+        """
+        with self._writing() as database:
+            database.execute(
+                "UPDATE jobs SET info = ?, selected = ?, engine = ? WHERE number = ?",
+                (orjson.dumps(asdict(info)).decode(), selected, engine, job.number),
+            )
+            rows = database.execute("SELECT position FROM pages WHERE job = ?", (job.number,))
+            return {row["position"] for row in rows}
+
+    def page_out(self, job: Job, position: int, page: Page) -> None:
+        """Keep a page."""
+        body = encode_page(page)
+        failed = int(page.status.value == "failed")
+        with self._writing() as database:
+            (serial,) = database.execute(
+                "UPDATE jobs SET read = read + 1, failed = failed + ? WHERE number = ?"
+                " RETURNING read",
+                (failed, job.number),
+            ).fetchone()
+            database.execute(
+                "INSERT INTO pages (job, position, serial, number, status, body)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (job.number, position, serial, page.number, page.status.value, body),
+            )
+
+    def end(self, job: Job, state: JobState, error: MoonpressError | None = None) -> bool:
+        """A job ends; whether it had not ended before."""
+        said = (None, None, None) if error is None else (error.code, str(error), error.hint)
+        with self._writing() as database:
+            changed = database.execute(
+                "UPDATE jobs SET state = ?, ended = ?, code = ?, message = ?, hint = ?,"
+                " webhook = CASE webhook WHEN 'waiting' THEN 'due' ELSE webhook END"
+                " WHERE number = ? AND state IN ('queued', 'running')",
+                (state.value, time.time(), *said, job.number),
+            ).rowcount
+        # What it was read from is not needed any more.
+        (self.folder / job.id / _UPLOAD).unlink(missing_ok=True)
+        return bool(changed)
+
+    def remove(self, job: Job) -> None:
+        """Forget a job and all of its files."""
+        with self._writing() as database:
+            database.execute("DELETE FROM jobs WHERE number = ?", (job.number,))
+        shutil.rmtree(self.folder / job.id, ignore_errors=True)
+
+    def expired(self, before: float) -> list[Job]:
+        """Jobs that ended before that time; a hundred at most."""
+        with self._reading() as database:
+            rows = database.execute(
+                f"SELECT * FROM jobs WHERE state IN {_ENDED} AND ended < ? LIMIT 100",  # noqa: S608 - no value of others
+                (before,),
+            ).fetchall()
+        return [_job(row) for row in rows]
+
+    def strays(self) -> list[Path]:
+        """Folders that belong to no job: left by a service that was killed in the middle."""
+        with self._reading() as database:
+            known = {row["id"] for row in database.execute("SELECT id FROM jobs")}
+        return [one for one in self.folder.iterdir() if one.is_dir() and one.name not in known]
+
+    def marks(self, job: Job, *, after: int, most: int) -> list[PageMark]:
+        """Pages in the order in which they came out, behind the ``after``-th."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT serial, number, status FROM pages WHERE job = ? AND serial > ?"
+                " ORDER BY serial LIMIT ?",
+                (job.number, after, most),
+            ).fetchall()
+        return [PageMark(row["serial"], row["number"], row["status"]) for row in rows]
+
+    def pages(self, job: Job, *, after: int, most: int) -> list[tuple[int, Page]]:
+        """The same pages with their content, each with its serial."""
+        with self._reading() as database:
+            rows = database.execute(
+                "SELECT serial, body FROM pages WHERE job = ? AND serial > ?"
+                " ORDER BY serial LIMIT ?",
+                (job.number, after, most),
+            ).fetchall()
+        return [(row["serial"], decode_page(row["body"])) for row in rows]
+
+    def document(self, job: Job) -> Document:
+        """The document of a job that is done."""
+        with self._reading() as database:
+            info = database.execute(
+                "SELECT info FROM jobs WHERE number = ?", (job.number,)
+            ).fetchone()["info"]
+            rows = database.execute(
+                "SELECT body FROM pages WHERE job = ? ORDER BY position", (job.number,)
+            ).fetchall()
+        return finish_document(
+            [decode_page(row["body"]) for row in rows],
+            info=SourceInfo(**orjson.loads(info)),
+            name=job.request.name,
+            engine_name=job.engine,
+        )
+
+    def upload(self, job: Job) -> Path:
+        """The file to read."""
+        return self.folder / job.id / _UPLOAD
+
+    def figures(self, job: Job) -> Path:
+        """The folder of its figures, which is made."""
+        place = self.folder / job.id / _FIGURES
+        place.mkdir(exist_ok=True)
+        return place
+
+    def next_webhook(self) -> Job | None:
+        """The job whose client is to be told first, now or later."""
+        with self._reading() as database:
+            row = database.execute(
+                "SELECT * FROM jobs WHERE webhook = 'due' ORDER BY webhook_at LIMIT 1"
+            ).fetchone()
+        return None if row is None else _job(row)
+
+    def told(self, job: Job, state: WebhookState, *, again_at: float = 0.0) -> None:
+        """A client was told, or could not be."""
+        with self._writing() as database:
+            database.execute(
+                "UPDATE jobs SET webhook = ?, webhook_tries = webhook_tries + 1, webhook_at = ?"
+                " WHERE number = ?",
+                (state.value, again_at, job.number),
+            )
+
+    def counts(self) -> dict[str, int]:
+        """Jobs by state."""
+        with self._reading() as database:
+            rows = database.execute("SELECT state, count(*) AS n FROM jobs GROUP BY state")
+            found = {row["state"]: row["n"] for row in rows}
+        return {state.value: found.get(state.value, 0) for state in JobState}
+
+    def close(self) -> None:
+        """Free the folder for another service."""
+        with self._guard:
+            self._database.close()
+            self._claim.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._guard, files.disk_errors(self._path, WORDS):
+            yield self._database
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._reading() as database:
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                database.execute("ROLLBACK")
+                raise
+            database.execute("COMMIT")
+
+
+def _job(row: sqlite3.Row) -> Job:
+    return Job(
+        number=row["number"],
+        id=row["id"],
+        owner=row["owner"],
+        state=JobState(row["state"]),
+        request=JobRequest.model_validate_json(row["request"]),
+        created=row["created"],
+        started=row["started"],
+        ended=row["ended"],
+        selected=row["selected"],
+        read=row["read"],
+        failed=row["failed"],
+        engine=row["engine"],
+        code=row["code"],
+        message=row["message"],
+        hint=row["hint"],
+        webhook=WebhookState(row["webhook"]),
+        webhook_tries=row["webhook_tries"],
+        webhook_at=row["webhook_at"],
+    )
