@@ -21,6 +21,7 @@ from moonpress.cli import batch, bench, pdf, serve, ui
 from moonpress.cli.help import group_of
 from moonpress.errors import MoonpressError
 from moonpress.outputs.json import json_schema
+from moonpress.serving.replicas import presets
 
 _FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 _NOTICE = "<!-- Made by scripts/generate_docs.py; change the code and run it again. -->"
@@ -48,6 +49,7 @@ def pages() -> dict[str, str]:
         "errors.md": _errors_page(),
         "document.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n",
         "json-schema.md": _schema_page(schema),
+        "presets.md": _presets_page(),
     }
 
 
@@ -73,6 +75,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _holds(path: Path, text: str) -> bool:
     return path.is_file() and path.read_text(encoding="utf-8") == text
+
+
+def _presets_page() -> str:
+    lines = [
+        *("# Presets of chandra-serve", "", _NOTICE, ""),
+        "What `--preset` gives the vLLM servers that `chandra-serve` starts. `auto` takes the one",
+        "of the GPU's kind, else that of the largest kind with no more memory. Flags of yours win.",
+        "None trades accuracy: weights and caches of eight bits are for those who ask for them.",
+        "What is measured was measured on one H200, with random weights.",
+        "",
+    ]
+    tables = [("All", presets.COMMON), *((one.name, one.advice) for one in presets.PRESETS)]
+    for name, advice in tables:
+        lines += [f"## {name}", "", "| Flag | Why | From |", "| --- | --- | --- |"]
+        for one in advice:
+            flag = one.flag if one.value is None else f"{one.flag} {one.value}"
+            lines.append(f"| `{flag}` | {one.reason} | {one.basis.value} |")
+        lines.append("")
+    return "\n".join(lines[:-1]) + "\n"
 
 
 def _cli_page() -> str:

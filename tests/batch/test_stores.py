@@ -69,7 +69,12 @@ def _s3() -> Iterator[dict[str, str]]:
 @contextmanager
 def _gs() -> Iterator[dict[str, str]]:
     port = _free_port()
-    command = [_BIN / "gcp-storage-emulator", "start", "--host=127.0.0.1", f"--port={port}"]
+    command: list[str | Path] = [
+        _BIN / "gcp-storage-emulator",
+        "start",
+        "--host=127.0.0.1",
+        f"--port={port}",
+    ]
     with _serving([*command, "--in-memory"], port):
         yield {
             "STORAGE_EMULATOR_HOST": f"http://127.0.0.1:{port}",
@@ -91,7 +96,7 @@ def store(request: pytest.FixtureRequest, batch: Batch) -> Iterator[str]:
 
 
 def _copy(batch: Batch, what: str, address: str, folder: Path) -> None:
-    command = [sys.executable, "-c", _COPY, what, address, folder]
+    command: list[str | Path] = [sys.executable, "-c", _COPY, what, address, folder]
     subprocess.run(command, env=batch.env, check=True, timeout=60)
 
 

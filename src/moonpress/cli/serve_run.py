@@ -6,10 +6,11 @@ Owns making the service. Never answers requests.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from moonpress.cli.engine_choice import EngineChoice
 from moonpress.cli.serve_plan import Chosen, FleetOptions, choose, fetching
@@ -32,6 +33,22 @@ _WEBHOOK_SECRET = "MOONPRESS_WEBHOOK_SECRET"  # noqa: S105 - the name of a varia
 
 
 @dataclass(frozen=True, slots=True)
+class JobOptions:
+    """The options about jobs."""
+
+    folder: str | None
+    kept_hours: float
+    waiting: int
+    webhook_hosts: tuple[str, ...]
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> JobOptions:
+        """From the values of the command's options, by the names of its parameters."""
+        hosts = tuple(given["webhook_host"] or ())
+        return cls(given["jobs_dir"], given["keep_jobs"], given["max_jobs"], hosts)
+
+
+@dataclass(frozen=True, slots=True)
 class ServeCommand:
     """One call of ``chandra-serve``; the fields are its options."""
 
@@ -40,10 +57,7 @@ class ServeCommand:
     keys_file: str | None
     certificate: str | None
     key: str | None
-    jobs_dir: str | None
-    keep_jobs: float
-    max_jobs: int
-    webhook_hosts: tuple[str, ...]
+    jobs: JobOptions
     max_body: int
     max_pages: int
     max_queue: int
@@ -100,13 +114,13 @@ def run_service(command: ServeCommand, voice: Voice) -> int:
 def _jobs(command: ServeCommand) -> JobChoices:
     from moonpress.serving.jobs.start import JobChoices
 
-    name = f"jobs-{command.port}"
-    folder = state_folder() / name if command.jobs_dir is None else Path(command.jobs_dir)
+    chosen = command.jobs
+    usual = state_folder() / f"jobs-{command.port}"
     return JobChoices(
-        folder=folder,
-        kept_hours=command.keep_jobs,
-        waiting=command.max_jobs,
-        webhook_hosts=command.webhook_hosts,
+        folder=usual if chosen.folder is None else Path(chosen.folder),
+        kept_hours=chosen.kept_hours,
+        waiting=chosen.waiting,
+        webhook_hosts=chosen.webhook_hosts,
         webhook_secret=os.environ.get(_WEBHOOK_SECRET) or None,
     )
 
