@@ -20,7 +20,8 @@ of the package.
     │   ├── UnsupportedInput       not a kind of file that Moonpress reads
     │   ├── InputCorrupt           right kind, damaged beyond reading
     │   ├── PasswordNeeded         encrypted, no password or a wrong one
-    │   └── InputTooLarge          over a stated bound
+    │   ├── InputTooLarge          over a stated bound
+    │   └── UploadTooSlow          a client sends its file too slowly, or stopped
     ├── PageError                  one page; the document goes on                          exit 3
     │   ├── PageUnrenderable       the renderer refused or crashed on it
     │   ├── PageTimeout            took longer than its hard limit
@@ -217,6 +218,14 @@ class InputTooLarge(InputError):
 
     code = "input-too-large"
     http_status = 413
+
+
+class UploadTooSlow(InputError):
+    """A client of the service sends its request too slowly, or stopped in the middle."""
+
+    code = "upload-too-slow"
+    default_hint = "Send it again over a better connection"
+    http_status = 408
 
 
 class PageError(MoonpressError):

@@ -96,6 +96,26 @@ WebhookHosts = Annotated[
         rich_help_panel=BOUNDS,
     ),
 ]
+UploadTimeout = Annotated[
+    float,
+    typer.Option(
+        "--upload-timeout",
+        metavar="SECONDS",
+        min=0.1,
+        help="That may pass between two pieces of a request's body.",
+        rich_help_panel=BOUNDS,
+    ),
+]
+CorsOrigins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cors-origin",
+        metavar="ORIGIN",
+        help="Pages of this origin, such as https://app.example.org, may ask from a browser. None "
+        "may by default. Can be repeated.",
+        rich_help_panel=BOUNDS,
+    ),
+]
 MaxBody = Annotated[
     int,
     typer.Option("--max-body", metavar="MIB", min=1, help="Of a request.", rich_help_panel=BOUNDS),

@@ -33,6 +33,30 @@ _WEBHOOK_SECRET = "MOONPRESS_WEBHOOK_SECRET"  # noqa: S105 - the name of a varia
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """The options about what one request may cost, and who may ask."""
+
+    body: int
+    pages: int
+    queue: int
+    fetch_hosts: tuple[str, ...]
+    origins: tuple[str, ...]
+    upload_seconds: float
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> Bounds:
+        """From the values of the command's options, by the names of its parameters."""
+        return cls(
+            body=given["max_body"],
+            pages=given["max_pages"],
+            queue=given["max_queue"],
+            fetch_hosts=tuple(given["fetch_host"] or ()),
+            origins=tuple(given["cors_origin"] or ()),
+            upload_seconds=given["upload_timeout"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class JobOptions:
     """The options about jobs."""
 
@@ -58,10 +82,7 @@ class ServeCommand:
     certificate: str | None
     key: str | None
     jobs: JobOptions
-    max_body: int
-    max_pages: int
-    max_queue: int
-    fetch_hosts: tuple[str, ...]
+    bounds: Bounds
     reading: EngineChoice
     starting: FleetOptions
     replica_memory: float | None
@@ -87,11 +108,14 @@ def run_service(command: ServeCommand, voice: Voice) -> int:
     lines = os.environ.get(_KEYS, "").split(",")
     if command.keys_file is not None:
         lines += keys_from(Path(command.keys_file))
+    bounds = command.bounds
     limits = ServiceLimits(
-        body_bytes=command.max_body << 20,
-        pages=command.max_pages,
-        waiting=command.max_queue,
-        hosts=command.fetch_hosts,
+        body_bytes=bounds.body << 20,
+        pages=bounds.pages,
+        waiting=bounds.queue,
+        hosts=bounds.fetch_hosts,
+        origins=bounds.origins,
+        upload_seconds=bounds.upload_seconds,
     )
     with ExitStack() as stack:
         shared = stack.enter_context(shared_folder()) if command.starting.encoder_gpus else ""

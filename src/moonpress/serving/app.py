@@ -15,13 +15,16 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+import anyio
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from moonpress.errors import EngineUnavailable, InputTooLarge, MoonpressError
+from moonpress.errors import EngineUnavailable, InputTooLarge, MoonpressError, UploadTooSlow
 from moonpress.serving import routes_chat, routes_info, routes_jobs, routes_ocr
 from moonpress.serving.answers import error_answer
 from moonpress.serving.jobs.runner import JobRunner
@@ -32,6 +35,8 @@ from moonpress.telemetry import bound, event, watching_spans
 
 _ID_HEADER = b"x-request-id"
 _ID_LENGTH = 64
+# Bytes a second.
+_SLOWEST = 1000
 # Later versions of FastAPI open spans of their own around ours, which tell the same.
 _OWN_SPANS: dict[str, Any] = {"telemetry": {"tracing": False, "metrics": False, "logs": False}}
 
@@ -68,9 +73,19 @@ def create_app(service: Service, jobs: JobRunner | None = None) -> FastAPI:
         app.include_router(module.router)
     app.add_exception_handler(MoonpressError, error_answer)
     app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _refused)
     app.add_middleware(RawChats, service=service)
     # The one that is added last is the first that sees a request.
     app.add_middleware(Guard, service=service)
+    if service.limits.origins:
+        # Before the guard: a browser asks first without a key.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=service.limits.origins,
+            allow_methods=["GET", "POST", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "X-Moonpress-Output", "Last-Event-ID"],
+            expose_headers=["X-Request-Id", "Location", "Retry-After"],
+        )
     return app
 
 
@@ -86,6 +101,15 @@ def _ran(task: asyncio.Task[None]) -> None:
     error = None if task.cancelled() else task.exception()
     if error is not None:
         event("bug", level=logging.ERROR, error=error)
+
+
+async def _refused(_request: Request, error: Exception) -> JSONResponse:
+    """What the framework refuses, such as a path that is none, in the shape of all errors."""
+    status = error.status_code if isinstance(error, HTTPException) else 400
+    said = error.detail if isinstance(error, HTTPException) else "the request makes no sense"
+    body = {"message": said, "type": "usage", "code": "usage", "param": None}
+    headers = error.headers if isinstance(error, HTTPException) else None
+    return JSONResponse({"error": body}, status, headers)
 
 
 async def _invalid(_request: Request, error: Exception) -> JSONResponse:
@@ -169,16 +193,26 @@ class Guard:
             await answer(scope, receive, send)
 
     def _bounded(self, receive: Receive, headers: dict[bytes, bytes]) -> Receive:
-        most = self._service.limits.body_bytes
+        limits = self._service.limits
+        most = limits.body_bytes
         too_large = InputTooLarge(f"the body is over {most >> 20} MiB", hint="")
         length = headers.get(b"content-length", b"0")
         if length.isdigit() and int(length) > most:
             raise too_large
-        size = 0
+        size, more = 0, True
+        began = time.monotonic()
 
         async def bounded() -> Message:
-            nonlocal size
-            message = await receive()
+            nonlocal size, more
+            if not more:
+                # What still comes is that the client is gone, whenever that may be.
+                return await receive()
+            with anyio.move_on_after(limits.upload_seconds) as patience:
+                message = await receive()
+            late = time.monotonic() - began - limits.upload_seconds
+            if patience.cancelled_caught or late * _SLOWEST > size:
+                raise UploadTooSlow("the body comes too slowly")
+            more = bool(message.get("more_body"))
             size += len(message.get("body", b""))
             if size > most:
                 raise too_large

@@ -19,6 +19,9 @@ class ServiceLimits:
         waiting: Requests that may wait while the engine is full; more are told to come back.
         fetch_seconds: That fetching may take.
         hosts: Hosts that an ``image_url`` may lead to; empty for any public one.
+        upload_seconds: That may pass between two pieces of a body; after as many, it must have
+            come at a thousand bytes a second on average.
+        origins: Of pages of others in browsers that may ask, such as ``https://app.example.org``.
         plain_http: Whether an ``image_url`` may be without TLS.
     """
 
@@ -28,4 +31,6 @@ class ServiceLimits:
     waiting: int = 256
     fetch_seconds: float = 30.0
     hosts: tuple[str, ...] = ()
+    upload_seconds: float = 30.0
+    origins: tuple[str, ...] = ()
     plain_http: bool = False

@@ -31,6 +31,7 @@ from moonpress.serving.answers import (
 )
 from moonpress.serving.metrics import Metrics
 from moonpress.serving.pieces import Pieces, pieces_of
+from moonpress.serving.refusals import READ, STREAMED
 from moonpress.serving.requests import ChatRequest, StreamOptions
 from moonpress.serving.service import Order, Reading, Service
 from moonpress.serving.streaming import BlockRead, Ended, follow
@@ -40,7 +41,12 @@ from moonpress.telemetry import span
 router = APIRouter()
 
 
-@router.post("/v1/chat/completions", response_model=None, summary="Read a page, as a chat")
+@router.post(
+    "/v1/chat/completions",
+    response_model=None,
+    responses=READ | STREAMED,
+    summary="Read a page, as a chat",
+)
 async def chat(request: Request, wanted: ChatRequest) -> Response:
     """Read the page of a chat; the words beside it are ignored."""
     service: Service = request.app.state.service

@@ -21,6 +21,11 @@ from moonpress.serving.replicas.report import ReplicaReport
 from moonpress.serving.service import Service
 
 router = APIRouter()
+_HARMLESS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 @router.get("/v1/models", summary="Which models there are")
@@ -112,5 +117,6 @@ async def home(request: Request) -> HTMLResponse:
     return HTMLResponse(
         f"<!doctype html><meta charset=utf-8><title>Moonpress</title>"
         f"<h1>Moonpress {version('moonpress')}</h1><table>{body}</table>"
-        '<p><a href="/docs">API</a> · <a href="/metrics">metrics</a></p>'
+        '<p><a href="/docs">API</a> · <a href="/metrics">metrics</a></p>',
+        headers=_HARMLESS,
     )

@@ -19,9 +19,10 @@ from sse_starlette import EventSourceResponse
 from moonpress.document import Document, Metadata
 from moonpress.errors import EngineUnavailable, JobUnfinished
 from moonpress.serving.answers import OutputFormat, document_answer, page_answer
-from moonpress.serving.jobs.bodies import ErrorAnswer, JobBody, JobList, PageList, job_body
+from moonpress.serving.jobs.bodies import JobBody, JobList, PageList, job_body
 from moonpress.serving.jobs.job import Job, JobState
 from moonpress.serving.jobs.runner import JobRunner
+from moonpress.serving.refusals import MISSING, REFUSED, SENT, UNFINISHED
 from moonpress.serving.requests import JobRequest
 from moonpress.serving.service import Reading, Service
 from moonpress.serving.uploads import form_schema, received
@@ -30,32 +31,13 @@ router = APIRouter()
 _AT_ONCE: Final = 100
 _PING_SECONDS: Final = 15
 _LOOK_SECONDS: Final = 1.0
-_REFUSED: Final[dict[int | str, dict[str, Any]]] = {
-    400: {"model": ErrorAnswer, "description": "The request makes no sense"},
-    401: {"model": ErrorAnswer, "description": "The key is missing or not known"},
-    503: {"model": ErrorAnswer, "description": "The service shuts down, or has no jobs"},
-}
-_MISSING: Final[dict[int | str, dict[str, Any]]] = {
-    **_REFUSED,
-    404: {"model": ErrorAnswer, "description": "There is no such job for this key"},
-}
-_UNFINISHED: Final[dict[int | str, dict[str, Any]]] = {
-    **_MISSING,
-    409: {"model": ErrorAnswer, "description": "The job is not where it must be for that"},
-}
-_FULL: Final[dict[int | str, dict[str, Any]]] = {
-    **_REFUSED,
-    413: {"model": ErrorAnswer, "description": "The body is too large"},
-    422: {"model": ErrorAnswer, "description": "The file cannot be had"},
-    429: {"model": ErrorAnswer, "description": "Too many jobs wait; see Retry-After"},
-}
 
 
 @router.post(
     "/v1/jobs",
     status_code=202,
     response_model=JobBody,
-    responses=_FULL,
+    responses=SENT,
     summary="Have a document read in its own time",
     openapi_extra=form_schema(JobRequest),
 )
@@ -75,7 +57,7 @@ async def create(request: Request, response: Response) -> JobBody:
     return job_body(job)
 
 
-@router.get("/v1/jobs", response_model=JobList, responses=_REFUSED, summary="Your jobs")
+@router.get("/v1/jobs", response_model=JobList, responses=REFUSED, summary="Your jobs")
 async def listed(
     request: Request,
     limit: Annotated[int, Query(ge=1, le=1000)] = _AT_ONCE,
@@ -90,7 +72,7 @@ async def listed(
     return JobList(data=[job_body(job) for job in jobs], next=following)
 
 
-@router.get("/v1/jobs/{job_id}", response_model=JobBody, responses=_MISSING, summary="A job")
+@router.get("/v1/jobs/{job_id}", response_model=JobBody, responses=MISSING, summary="A job")
 async def shown(request: Request, job_id: str) -> JobBody:
     """How far a job is."""
     return job_body(await _job(request, job_id))
@@ -99,7 +81,7 @@ async def shown(request: Request, job_id: str) -> JobBody:
 @router.delete(
     "/v1/jobs/{job_id}",
     response_model=JobBody,
-    responses=_UNFINISHED,
+    responses=UNFINISHED,
     summary="Cancel or forget a job",
 )
 async def deleted(request: Request, job_id: str) -> JobBody:
@@ -116,7 +98,7 @@ async def deleted(request: Request, job_id: str) -> JobBody:
 @router.get(
     "/v1/jobs/{job_id}/pages",
     response_model=PageList,
-    responses=_MISSING,
+    responses=MISSING,
     summary="Pages of a job, as they come",
 )
 async def pages(
@@ -146,7 +128,7 @@ async def pages(
 @router.get(
     "/v1/jobs/{job_id}/result",
     response_model=None,
-    responses=_UNFINISHED,
+    responses=UNFINISHED,
     summary="The document of a job that is done",
 )
 async def result(
@@ -172,7 +154,7 @@ async def result(
 @router.get(
     "/v1/jobs/{job_id}/events",
     response_model=None,
-    responses={**_MISSING, 200: {"content": {"text/event-stream": {}}}},
+    responses={**MISSING, 200: {"content": {"text/event-stream": {}}}},
     summary="Follow a job",
 )
 async def events(

@@ -25,6 +25,7 @@ from moonpress.serving.answers import (
     error_body,
     page_answer,
 )
+from moonpress.serving.refusals import READ, STREAMED
 from moonpress.serving.requests import OcrRequest
 from moonpress.serving.service import Order, Reading, Service
 from moonpress.serving.streaming import BlockRead, PageRead, follow
@@ -38,6 +39,7 @@ router = APIRouter()
 @router.post(
     "/v1/ocr",
     response_model=None,
+    responses=READ | STREAMED,
     summary="Read a document",
     openapi_extra=form_schema(OcrRequest),
 )

@@ -17,7 +17,7 @@ from moonpress.engines.base import Engine
 from moonpress.engines.registry import create_engine, engine_names
 from moonpress.errors import UnknownName
 from moonpress.outputs.figures import FigureCrops
-from moonpress.pipeline.convert import ConvertSettings, Observer, convert_document
+from moonpress.pipeline.convert import BlockObserver, ConvertSettings, convert_document
 from moonpress.pipeline.render import RenderPool
 from moonpress.ui.settings import SERVICE_ENGINE, UiSettings
 from moonpress.ui.watched import WatchedEngine
@@ -42,7 +42,7 @@ class Wanted:
     crops: Path
 
 
-class Watcher(Observer, Protocol):
+class Watcher(BlockObserver, Protocol):
     """Who watches a reading."""
 
     def page_begun(self, number: int) -> None:

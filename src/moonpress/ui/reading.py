@@ -14,7 +14,7 @@ from pathlib import Path
 
 import anyio
 
-from moonpress.document import Block, Document, Page
+from moonpress.document import Block, Document, Page, PageStatus
 from moonpress.errors import InputMissing
 from moonpress.outputs.figures import CROP_NAME
 from moonpress.pipeline.finish import finish_document
@@ -60,6 +60,7 @@ class Reading:
     edits: dict[str, str] = field(default_factory=dict)
     scope: anyio.CancelScope | None = None
     _begun: dict[int, float] = field(default_factory=dict)
+    _written: dict[int, list[Block]] = field(default_factory=dict)
     _seconds: list[float] = field(default_factory=list)
     _document: Document | None = None
 
@@ -67,6 +68,7 @@ class Reading:
         """A run begins; what was read of its pages before is dropped, with its edits."""
         self.stage, self.error, self.numbers = Stage.RUNNING, None, numbers
         self._begun.clear()
+        self._written.clear()
         for number in numbers:
             page = self.pages.pop(number, None)
             for block in () if page is None else page.blocks:
@@ -81,8 +83,14 @@ class Reading:
     def started(self, _source: str, _page_count: int) -> None:
         """The document is open; nothing to tell."""
 
+    def block_done(self, number: int, block: Block, _tokens: int) -> None:
+        """The next block of a page is written, which is not out yet."""
+        self._written.setdefault(number, []).append(block)
+        self.changed()
+
     def page_done(self, page: Page) -> None:
         """A page came out."""
+        self._written.pop(page.number, None)
         began = self._begun.pop(page.number, None)
         if began is not None:
             self._seconds.append(time.monotonic() - began)
@@ -93,6 +101,7 @@ class Reading:
         """The run is over."""
         self.stage, self.error, self.scope = stage, error, None
         self._begun.clear()
+        self._written.clear()
         self._forget()
 
     def edit(self, block_id: str, html: str | None) -> None:
@@ -155,6 +164,22 @@ class Reading:
             number: min((now - began) / usual, _FULLEST_GUESS) if usual else 0.0
             for number, began in self._begun.items()
         }
+
+    def written(self) -> dict[int, int]:
+        """How many blocks there are of pages that are not out yet."""
+        return {number: len(blocks) for number, blocks in self._written.items()}
+
+    def page(self, number: int) -> Page:
+        """A page as the engine read it, or as far as it is written.
+
+        Raises:
+            InputMissing: there is nothing of it.
+        """
+        if number in self.pages:
+            return self.pages[number]
+        if number not in self._written:
+            raise InputMissing(f"page {number} is not read yet", hint="Read it first")
+        return Page(number, None, PageStatus.PARTIAL, blocks=tuple(self._written[number]))
 
     @property
     def done_count(self) -> int:

@@ -137,6 +137,9 @@ def state_of(paper: Paper, engine: str | None = None) -> dict[str, Any]:
         "under_way": {}
         if reading is None
         else {str(number): round(far, 2) for number, far in reading.under_way().items()},
+        "written": {}
+        if reading is None
+        else {str(number): count for number, count in reading.written().items()},
         "done": 0 if reading is None else reading.done_count,
         "asked": 0 if reading is None else len(reading.numbers),
         "error": None if reading is None else reading.error,
@@ -185,10 +188,8 @@ def _shown(paper: Paper, reading: Reading, number: int) -> dict[str, Any]:
 
 def _page_of(paper: Paper, reading: Reading, number: int) -> Page:
     """A page as far as it is known: with the passes over the whole document once that is read."""
-    if number not in reading.pages:
-        raise InputMissing(f"page {number} is not read yet", file=paper.name)
-    if reading.stage is Stage.RUNNING:
-        return reading.pages[number]
+    if reading.stage is Stage.RUNNING or number not in reading.pages:
+        return reading.page(number)
     document = reading.document(paper.name, paper.info)
     return next(page for page in document.pages if page.number == number)
 

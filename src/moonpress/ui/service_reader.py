@@ -17,7 +17,7 @@ import anyio
 import anyio.to_thread
 import orjson
 
-from moonpress.document import Document, Page
+from moonpress.document import BBox, Block, BlockKind, Document, Page
 from moonpress.document.html import sanitise
 from moonpress.errors import BadOutput, EngineUnavailable, MoonpressError
 from moonpress.outputs.figures import CROP_NAME
@@ -43,6 +43,9 @@ async def read_by_service(service: RemoteService, wanted: Wanted, watcher: Watch
     async for name, body in _events(service, wanted):
         if name == "error":
             raise _error_of(body, wanted.name)
+        if name == "block":
+            watcher.block_done(body["page"], _block_of(body), 0)
+            continue
         if name not in {"page", "document"}:
             continue
         content = await anyio.to_thread.run_sync(_cleaned, body["content"])
@@ -132,6 +135,16 @@ def _json(data: bytes) -> Any:
 def _cleaned(content: Any) -> Document:
     document = parse(orjson.dumps(content))
     return replace(document, pages=tuple(map(_clean_page, document.pages)))
+
+
+def _block_of(body: dict[str, Any]) -> Block:
+    try:
+        kind, box = BlockKind(body["kind"]), BBox.ordered(*body["bbox"])
+        html = sanitise(str(body["html"]))
+        return Block(str(body["id"]), kind, box, html, confidence=body.get("confidence"))
+    except (KeyError, TypeError, ValueError) as error:
+        hint = "Use the same version of Moonpress at both ends"
+        raise BadOutput("the service sends blocks of an unknown form", hint=hint) from error
 
 
 def _clean_page(page: Page) -> Page:

@@ -67,23 +67,6 @@ class PageList(BaseModel):
     next: int = Field(description="The value of after for what comes later")
 
 
-class ErrorBody(BaseModel):
-    """What went wrong."""
-
-    message: str
-    type: str
-    code: str
-    param: str | None = None
-    hint: str | None = None
-    page: int | None = None
-
-
-class ErrorAnswer(BaseModel):
-    """The answer to a request that failed."""
-
-    error: ErrorBody
-
-
 def job_body(job: Job) -> JobBody:
     """A job as clients see it."""
     error = None

@@ -176,7 +176,8 @@ class Reader {
     // Passes over the whole document change pages at its end.
     if (ended) this.pages.clear();
     const mark = state.marks[this.number - 1];
-    if (this.number && (ended || mark !== before?.marks[this.number - 1])) this.draw();
+    const grown = state.written[this.number] !== before?.written[this.number];
+    if (this.number && (ended || grown || mark !== before?.marks[this.number - 1])) this.draw();
   }
 
   progress(state, running) {
@@ -220,19 +221,29 @@ class Reader {
     const { number, paper } = this;
     const mark = this.state.marks[number - 1];
     this.page = null;
-    if (!/[opf]/.test(mark)) {
+    const whole = /[opf]/.test(mark);
+    if (!whole && !this.state.written[number]) {
       this.sheet.clear();
       this.text.empty(mark === "." ? "This page is not read yet." : "This page is being read …");
       return;
     }
     try {
       if (!this.pages.has(number)) {
-        this.pages.set(number, await askJson(`${this.base}/pages/${number}?engine=${encodeURIComponent(this.state.engine)}`));
+        const query = `engine=${encodeURIComponent(this.state.engine)}`;
+        this.pages.set(number, await askJson(`${this.base}/pages/${number}?${query}`));
       }
+      const page = this.pages.get(number);
+      // What is still being written is asked for again when there is more of it.
+      if (!whole) this.pages.delete(number);
       if (this.number !== number || this.paper !== paper) return;
-      this.page = this.pages.get(number);
-      this.sheet.show(this.page);
-      this.text.show(this.base, number, this.page);
+      const { selected } = this.text;
+      this.page = page;
+      this.sheet.show(page);
+      this.text.show(this.base, number, page);
+      if (page.blocks.some((block) => block.id === selected)) {
+        this.sheet.select(selected, false);
+        this.text.select(selected, false);
+      }
     } catch (error) {
       this.say(error.message);
     }
