@@ -40,6 +40,21 @@ def test_marks_follow_each_page(reading: Reading) -> None:
     assert reading.marks(4) == ".o.f"
 
 
+def test_a_page_can_be_looked_at_while_it_is_written(reading: Reading) -> None:
+    reading.start((1, 2))
+    reading.page_begun(1)
+    with pytest.raises(InputMissing):
+        reading.page(1)
+    reading.block_done(1, page(1).blocks[0], 7)
+    assert reading.written() == {1: 1}
+    assert [block.id for block in reading.page(1).blocks] == ["p1-b1"]
+    reading.page_done(page(1))
+    assert (reading.written(), reading.page(1)) == ({}, page(1))
+    reading.block_done(2, page(2).blocks[0], 7)
+    reading.end(Stage.CANCELLED)
+    assert reading.written() == {}
+
+
 def test_a_bar_is_never_full_before_its_page_is_out(reading: Reading) -> None:
     reading.start((1, 2))
     reading.page_begun(1)

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from aiohttp import web
 
-from moonpress.document import Page
+from moonpress.document import Block, Page
 from moonpress.errors import BadOutput, EngineUnavailable, InputCorrupt
 from moonpress.ui.readers import Wanted
 from moonpress.ui.service_reader import read_by_service
@@ -31,12 +31,16 @@ class Pages:
 
     def __init__(self) -> None:
         self.pages: list[Page] = []
+        self.blocks: list[tuple[int, str]] = []
 
     def started(self, _source: str, _page_count: int) -> None:
         """Nothing to keep."""
 
     def page_begun(self, _number: int) -> None:
         """Nothing to keep."""
+
+    def block_done(self, number: int, block: Block, _tokens: int) -> None:
+        self.blocks.append((number, block.id))
 
     def page_done(self, page: Page) -> None:
         self.pages.append(page)
@@ -56,6 +60,7 @@ def test_pages_stream_in_and_the_document_has_figures(service: Running, tmp_path
     document = anyio.run(read_by_service, RemoteService(service.url), order, seen)
     assert [page.number for page in document.pages] == [2, 4]
     assert sorted(page.number for page in seen.pages) == [2, 4]
+    assert sorted(seen.blocks) == [(2, "p2-b1"), (2, "p2-b2"), (4, "p4-b1"), (4, "p4-b2")]
     assert "far page 4" in document.to_text()
     assert document.source == "mine.pdf"
     assert sorted(path.stem for path in order.crops.iterdir()) == ["p2-b2", "p4-b2"]
