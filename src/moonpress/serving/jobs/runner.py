@@ -131,7 +131,9 @@ class JobRunner:
             with anyio.CancelScope() as scope:
                 self._running[job.id] = scope
                 try:
-                    await self._read(job)
+                    # From here on it can be cancelled; it may have been, a moment before.
+                    if await anyio.to_thread.run_sync(self.store.is_running, job):
+                        await self._read(job)
                 finally:
                     del self._running[job.id]
 
@@ -154,7 +156,7 @@ class JobRunner:
         self.changes.tell(job.id)
         try:
             complete = await read_job(job, self._desk)
-        except (MoonpressError, BaseExceptionGroup) as raised:
+        except (Exception, BaseExceptionGroup) as raised:  # noqa: BLE001 - the edge of a job
             await self._stumbled(job, root_cause(raised))
         except anyio.get_cancelled_exc_class():
             # By its client, which is entered already, or with the service.

@@ -134,6 +134,14 @@ class JobStore:
             ).fetchone()
         return None if row is None else _job(row)
 
+    def is_running(self, job: Job) -> bool:
+        """Whether a job that was taken up has not been ended since."""
+        with self._reading() as database:
+            row = database.execute(
+                "SELECT 1 FROM jobs WHERE number = ? AND state = 'running'", (job.number,)
+            ).fetchone()
+        return row is not None
+
     def put_back(self, job: Job) -> None:
         """A job that was taken up waits again, before those that came after it."""
         with self._writing() as database:
@@ -161,11 +169,15 @@ class JobStore:
         body = encode_page(page)
         failed = int(page.status.value == "failed")
         with self._writing() as database:
-            (serial,) = database.execute(
+            row = database.execute(
                 "UPDATE jobs SET read = read + 1, failed = failed + ? WHERE number = ?"
                 " RETURNING read",
                 (failed, job.number),
             ).fetchone()
+            if row is None:
+                # Its client has cancelled and forgotten it meanwhile.
+                return
+            serial = row["read"]
             database.execute(
                 "INSERT INTO pages (job, position, serial, number, status, body)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
