@@ -10,6 +10,7 @@ import gc
 import os
 import signal
 from contextlib import suppress
+from contextvars import Context
 from dataclasses import dataclass
 from types import FrameType
 
@@ -54,7 +55,8 @@ class _Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._service.draining = True
-        event("draining", signal=signal.Signals(sig).name)
+        # A signal comes in the midst of some request, whose id is not that of the event.
+        Context().run(event, "draining", signal=signal.Signals(sig).name)
         super().handle_exit(sig, frame)
 
 

@@ -220,9 +220,11 @@ class Reader {
   async draw() {
     const { number, paper } = this;
     const mark = this.state.marks[number - 1];
-    this.page = null;
+    // Keys work on, while what is shown of the same page is asked for again.
+    if (this.drawn !== number) this.page = null;
     const whole = /[opf]/.test(mark);
     if (!whole && !this.state.written[number]) {
+      this.page = null;
       this.sheet.clear();
       this.text.empty(mark === "." ? "This page is not read yet." : "This page is being read …");
       return;
@@ -237,16 +239,33 @@ class Reader {
       if (!whole) this.pages.delete(number);
       if (this.number !== number || this.paper !== paper) return;
       const { selected } = this.text;
+      const refocus = this.focused();
       this.page = page;
+      this.drawn = number;
       this.sheet.show(page);
       this.text.show(this.base, number, page);
       if (page.blocks.some((block) => block.id === selected)) {
         this.sheet.select(selected, false);
         this.text.select(selected, false);
       }
+      refocus();
     } catch (error) {
       this.say(error.message);
     }
+  }
+
+  // Where the keys are, as something to go back to after all has been drawn anew.
+  focused() {
+    const here = this.find(".panes").getRootNode().activeElement?.closest(".box, .block");
+    if (!here) return () => {};
+    const id = here.dataset.id || here.id;
+    const host = here.closest(".boxes, .panel");
+    return () => {
+      const again = [...host.querySelectorAll(".box, .block")].find(
+        (one) => (one.dataset.id || one.id) === id,
+      );
+      again?.focus({ preventScroll: true });
+    };
   }
 
   select(id, from) {
