@@ -41,6 +41,13 @@ class Words:
     damaged_hint: str
 
 
+def keep_private(path: Path) -> None:
+    """Have the file, which is made where it is missing, and those beside it for its owner alone."""
+    # sqlite gives its write-ahead log the permissions of the database.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    path.chmod(0o600)
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """A connection for several threads that take turns; every statement is its own transaction."""
     database = sqlite3.connect(

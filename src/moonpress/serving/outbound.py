@@ -35,7 +35,11 @@ class PublicOnly(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
         """Look a name up."""
-        found = await self._inner.resolve(host, port, family)
+        try:
+            found = await self._inner.resolve(host, port, family)
+        except UnicodeError as error:
+            # Labels that are empty or too long, which the look-up's codec refuses in its own way.
+            raise OSError("it is no name of a host") from error
         if not all(is_public(one["host"]) for one in found):
             raise _Forbidden("it leads to an address that is not public")
         return found

@@ -17,7 +17,7 @@ from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
 from moonpress.document import Document, Metadata
-from moonpress.errors import EngineUnavailable, JobUnfinished
+from moonpress.errors import EngineUnavailable, JobMissing, JobUnfinished
 from moonpress.serving.answers import OutputFormat, document_answer, page_answer
 from moonpress.serving.jobs.bodies import JobBody, JobList, PageList, job_body
 from moonpress.serving.jobs.job import Job, JobState
@@ -177,7 +177,11 @@ async def _follow(
     yield _event("job", job_body(job).model_dump_json())
     while True:
         changed = runner.changes.of(job.id)
-        now = await anyio.to_thread.run_sync(runner.store.job, job.id, owner)
+        try:
+            now = await anyio.to_thread.run_sync(runner.store.job, job.id, owner)
+        except JobMissing:
+            # Forgotten by its client between its end and this look.
+            return
         marks = await anyio.to_thread.run_sync(
             partial(runner.store.marks, job, after=after, most=_AT_ONCE)
         )

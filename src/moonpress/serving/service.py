@@ -110,15 +110,20 @@ class Service:
     async def look_after(self) -> None:
         """Ask the engine now and then whether it can read, until cancelled."""
         while True:
-            reason = await self._reason_against()
-            if self.ready and reason is not None:
-                event("engine_gone", engine=self.engine.name, reason=reason)
-            elif not self.ready and reason is None:
-                event("engine_ready", engine=self.engine.name, capacity=self.engine.capacity)
-            self.ready = reason is None
-            if self.ready:
-                self.places.resize(max(self.engine.capacity, 1))
+            await self.look()
             await asyncio.sleep(_LOOK_SECONDS if self.supervisor is None else _WATCHED_SECONDS)
+
+    async def look(self) -> bool:
+        """See whether the engine can read now, for everybody who asks `ready`."""
+        reason = await self._reason_against()
+        if self.ready and reason is not None:
+            event("engine_gone", engine=self.engine.name, reason=reason)
+        elif not self.ready and reason is None:
+            event("engine_ready", engine=self.engine.name, capacity=self.engine.capacity)
+        self.ready = reason is None
+        if self.ready:
+            self.places.resize(max(self.engine.capacity, 1))
+        return self.ready
 
     async def _reason_against(self) -> str | None:
         """Why the engine cannot read; ``None`` when it can."""

@@ -5,14 +5,16 @@ Owns the events. Never knows what has changed: whoever was told looks for himsel
 
 from __future__ import annotations
 
+from weakref import WeakValueDictionary
+
 import anyio
 
 
 class Changes:
-    """Events by name, each good for one change; for one event loop."""
+    """Events by name, each good for one change and kept by those who wait; for one event loop."""
 
     def __init__(self) -> None:
-        self._events: dict[str, anyio.Event] = {}
+        self._events: WeakValueDictionary[str, anyio.Event] = WeakValueDictionary()
 
     def of(self, name: str) -> anyio.Event:
         """Set at the next change; to be asked for before one looks, or a change is missed."""

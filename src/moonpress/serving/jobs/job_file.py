@@ -38,6 +38,8 @@ CREATE TABLE IF NOT EXISTS jobs (
 );
 CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state, number);
 CREATE INDEX IF NOT EXISTS jobs_by_owner ON jobs (owner, number);
+CREATE INDEX IF NOT EXISTS jobs_to_tell ON jobs (webhook_at) WHERE webhook = 'due';
+CREATE INDEX IF NOT EXISTS jobs_by_end ON jobs (ended);
 CREATE TABLE IF NOT EXISTS pages (
     job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
     position INTEGER NOT NULL,
@@ -70,6 +72,7 @@ def open_for_writing(path: Path) -> tuple[sqlite3.Connection, IO[str]]:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = files.claim(path, WORDS)
         try:
+            files.keep_private(path)
             database = files.connect(path)
             try:
                 _prepare(database, path)

@@ -5,16 +5,17 @@ Owns the flow of one job's pages. Never ends a job: see `moonpress.serving.jobs.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import anyio
 import anyio.to_thread
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from anyio.streams.memory import MemoryObjectSendStream
 
 from moonpress.document import Page, PageImage
-from moonpress.errors import EngineBusy, EngineUnavailable, InputTooLarge, PageError
+from moonpress.errors import EngineBusy, EngineUnavailable, InputTooLarge, NoSpace, PageError
 from moonpress.outputs.figures import FigureCrops
 from moonpress.pipeline.page_request import request_for
 from moonpress.pipeline.read_page import failed_page, read_page
@@ -23,12 +24,14 @@ from moonpress.serving.jobs.job import Job
 from moonpress.serving.jobs.store import JobStore
 from moonpress.serving.service import Service
 from moonpress.sources.page_range import select_pages
-from moonpress.telemetry import bound
+from moonpress.telemetry import bound, event
 
 _LOOK_SECONDS: Final = 0.25
 # The engine says that it is there, and yet refuses this page: it is the page that kills it.
 _REFUSALS: Final = 4
 _FIRST_PAUSE: Final = 0.5
+_LONGEST_PAUSE: Final = 4.0
+_ROOM_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,11 @@ class _Pages:
         out: list[int] = []
         async with anyio.create_task_group() as tasks, receive:
             tasks.start_soon(self._draw, left, send, out)
-            for _ in range(min(max(self.desk.service.engine.capacity, 1), len(left))):
-                tasks.start_soon(self._read_pages, receive.clone(), out)
+            async for drawn in receive:
+                # Places come one by one and not with the job: an engine may grow while it runs.
+                place = object()
+                await self.desk.places.acquire_on_behalf_of(place)
+                tasks.start_soon(self._read_in, place, drawn, out)
         return len(out) == len(left)
 
     async def _draw(
@@ -126,43 +132,55 @@ class _Pages:
                 else:
                     await send.send(_Drawn(position, image))
 
-    async def _read_pages(self, receive: MemoryObjectReceiveStream[_Drawn], out: list[int]) -> None:
-        async with receive:
-            async for drawn in receive:
-                page = await self._read(drawn.image)
-                if page is not None:
-                    await self._keep(drawn.position, page, out)
+    async def _read_in(self, place: object, drawn: _Drawn, out: list[int]) -> None:
+        try:
+            page = await self._read(drawn.image)
+            if page is not None:
+                await self._keep(drawn.position, page, out)
+        finally:
+            self.desk.places.release_on_behalf_of(place)
 
     async def _read(self, image: PageImage) -> Page | None:
-        """The page; ``None`` when it is left to the next start: no engine, and no time to wait."""
+        """The page; ``None`` when it is left to the next start of the service."""
         refusals, pause = 0, _FIRST_PAUSE
-        while True:
-            if not await self._engine_is_there():
-                return None
+        while await self._engine_is_there():
             try:
-                async with self.desk.places:
-                    return await read_page(image, engine=self.desk.service.engine, crops=self.crops)
+                return await read_page(image, engine=self.desk.service.engine, crops=self.crops)
             except EngineBusy as error:
                 await anyio.sleep(max(error.retry_after, _FIRST_PAUSE))
             except EngineUnavailable as error:
-                refusals += self.desk.service.ready
+                # Only what an engine refuses that is there speaks against the page.
+                refusals += await self.desk.service.look()
                 if refusals >= _REFUSALS:
                     return failed_page(image.number, error, image)
                 await anyio.sleep(pause)
-                pause *= 2
+                pause = min(2 * pause, _LONGEST_PAUSE)
+        return None
 
     async def _engine_is_there(self) -> bool:
-        """Wait for the engine; ``False`` when the service ends meanwhile."""
-        while not self.desk.service.ready:
-            if self.desk.stopping():
-                return False
+        """Wait for the engine; ``False`` when the service ends."""
+        while not self.desk.stopping():
+            if self.desk.service.ready:
+                return True
             await anyio.sleep(_LOOK_SECONDS)
-        return True
+        return False
 
     async def _keep(self, position: int, page: Page, out: list[int]) -> None:
-        # A page that is read is kept, even when the service ends meanwhile.
-        with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(self.desk.store.page_out, self.job, position, page)
+        """Keep a page; one that the full disk does not take waits for room, and is read once."""
+        kept = False
+        while not kept:
+            try:
+                # A page that is read is kept, even when the service ends meanwhile.
+                with anyio.CancelScope(shield=True):
+                    await anyio.to_thread.run_sync(
+                        self.desk.store.page_out, self.job, position, page
+                    )
+                kept = True
+            except NoSpace as error:
+                if self.desk.stopping():
+                    return
+                event("job_waits", level=logging.ERROR, error=error)
+                await anyio.sleep(_ROOM_SECONDS)
         self.desk.service.metrics.page_done(page)
         out.append(position)
         self.desk.page_out(self.job)

@@ -7,16 +7,23 @@ Owns which job is read when, and how each ends. Never draws or reads pages: see
 from __future__ import annotations
 
 import logging
-import shutil
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from moonpress.errors import EngineUnavailable, JobUnfinished, MoonpressError, root_cause
+from moonpress.errors import (
+    EngineUnavailable,
+    JobUnfinished,
+    MoonpressError,
+    NoSpace,
+    OutputError,
+    root_cause,
+)
 from moonpress.serving.jobs.changes import Changes
 from moonpress.serving.jobs.job import Job, JobState
 from moonpress.serving.jobs.reading import Desk, read_job
@@ -31,8 +38,11 @@ _AT_ONCE: Final = 2
 _LEFT_TO_OTHERS: Final = 4
 _SWEEP_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 0.25
+_AGAIN_SECONDS: Final = 5.0
 # Whoever waits for work is told of it; this is for what nobody tells.
 _IDLE_SECONDS: Final = 5.0
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +98,12 @@ class JobRunner:
 
     async def run(self) -> None:
         """Read jobs until cancelled."""
-        for stray in await anyio.to_thread.run_sync(self.store.strays):
-            await anyio.to_thread.run_sync(partial(shutil.rmtree, stray, ignore_errors=True))
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self.webhooks.keep_telling)
-            tasks.start_soon(self._sweep)
+            tasks.start_soon(_for_ever, self.webhooks.keep_telling)
+            tasks.start_soon(_for_ever, self._sweep)
+            tasks.start_soon(self._follow_capacity)
             for _ in range(_AT_ONCE):
-                tasks.start_soon(self._work)
+                tasks.start_soon(_for_ever, self._work)
 
     def added(self) -> None:
         """A job came."""
@@ -149,30 +158,32 @@ class JobRunner:
             else:
                 await anyio.sleep(_LOOK_SECONDS)
 
+    async def _follow_capacity(self) -> None:
+        """Servers come and go while a long job runs."""
+        while True:
+            capacity = max(self._service.engine.capacity, 1)
+            self._places.total_tokens = max(capacity - capacity // _LEFT_TO_OTHERS, 1)
+            await anyio.sleep(_LOOK_SECONDS)
+
     async def _read(self, job: Job) -> None:
-        capacity = max(self._service.engine.capacity, 1)
-        self._places.total_tokens = max(capacity - capacity // _LEFT_TO_OTHERS, 1)
         event("job_started", job=job.id)
         self.changes.tell(job.id)
         try:
             complete = await read_job(job, self._desk)
         except (Exception, BaseExceptionGroup) as raised:  # noqa: BLE001 - the edge of a job
             await self._stumbled(job, root_cause(raised))
-        except anyio.get_cancelled_exc_class():
-            # By its client, which is entered already, or with the service.
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(self.store.put_back, job)
-            raise
         else:
             if complete:
                 await self._end(job, JobState.DONE)
             else:
-                await anyio.to_thread.run_sync(self.store.put_back, job)
+                await _kept(partial(self.store.put_back, job))
 
     async def _stumbled(self, job: Job, error: BaseException) -> None:
-        if isinstance(error, EngineUnavailable):
-            await anyio.to_thread.run_sync(self.store.put_back, job)
-            await anyio.sleep(_LOOK_SECONDS)
+        if isinstance(error, (EngineUnavailable, NoSpace)):
+            # Neither is the fault of the document.
+            event("job_waits", level=logging.ERROR, job=job.id, error=error)
+            await anyio.sleep(_AGAIN_SECONDS)
+            await _kept(partial(self.store.put_back, job))
             return
         if not isinstance(error, MoonpressError):
             event("bug", level=logging.ERROR, error=error, job=job.id)
@@ -180,7 +191,7 @@ class JobRunner:
         await self._end(job, JobState.FAILED, error)
 
     async def _end(self, job: Job, state: JobState, error: MoonpressError | None = None) -> None:
-        if await anyio.to_thread.run_sync(self.store.end, job, state, error):
+        if await _kept(partial(self.store.end, job, state, error)):
             self._has_ended(job, state, error)
 
     def _has_ended(self, job: Job, state: JobState, error: MoonpressError | None = None) -> None:
@@ -196,3 +207,23 @@ class JobRunner:
                 await anyio.to_thread.run_sync(self.store.remove, job)
                 event("job_expired", job=job.id)
             await anyio.sleep(min(_SWEEP_SECONDS, max(self._settings.kept_seconds, 1.0)))
+
+
+async def _kept(change: Callable[[], _T]) -> _T:
+    """Have the store keep a change, as often as the disk refuses it; its result."""
+    while True:
+        try:
+            return await anyio.to_thread.run_sync(change)
+        except OutputError as error:
+            event("jobs_refused_by_disk", level=logging.ERROR, error=error)
+            await anyio.sleep(_AGAIN_SECONDS)
+
+
+async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
+    """Begin a task anew that failed: a service without it would look well and read no jobs."""
+    while True:
+        try:
+            await work()
+        except (Exception, BaseExceptionGroup) as raised:  # noqa: BLE001 - the edge of a task
+            event("jobs_stumbled", level=logging.ERROR, error=root_cause(raised))
+            await anyio.sleep(_AGAIN_SECONDS)

@@ -41,5 +41,6 @@ def jobs_of(service: Service, choices: JobChoices) -> JobRunner:
         OutputError: it cannot be written.
     """
     store = JobStore(choices.folder, most=choices.waiting)
+    store.remove_strays()
     webhooks = Webhooks(store, hosts=choices.webhook_hosts, secret=choices.webhook_secret)
     return JobRunner(service, store, JobSettings(choices.kept_hours * 3600), webhooks)

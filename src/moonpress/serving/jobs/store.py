@@ -6,11 +6,13 @@ milliseconds and may come from several threads. Never reads documents and never 
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -35,6 +37,8 @@ _UPLOAD: Final = "upload"
 _FIGURES: Final = "figures"
 _RETRY_SECONDS: Final = 60.0
 _PIECE: Final = 1 << 20
+_NAME_BYTES: Final = 16
+_IS_NAME: Final = re.compile(r"[0-9a-f]{32}")
 _ENDED: Final = ("done", "failed", "cancelled")
 
 
@@ -67,35 +71,37 @@ class JobStore:
             EngineBusy: too many wait.
             NoSpace: the disk is full.
         """
-        self._refuse_when_full()
-        name = token_hex(16)
+        with self._reading() as database:
+            self._refuse_when_full(database)
+        name = token_hex(_NAME_BYTES)
         place = self.folder / name
-        with files.disk_errors(place, WORDS):
-            place.mkdir(mode=0o700)
-            try:
-                with (place / _UPLOAD).open("wb") as target:
-                    shutil.copyfileobj(file, target, _PIECE)
-                sync(place / _UPLOAD)
-                sync(place)
-                sync(self.folder)
-            except BaseException:
-                shutil.rmtree(place, ignore_errors=True)
-                raise
         kept = request.model_copy(update={"file": None, "image_url": None})
         webhook = WebhookState.WAITING if request.webhook else WebhookState.NONE
-        with self._writing() as database:
-            database.execute(
-                "INSERT INTO jobs (id, owner, state, request, created, webhook)"
-                " VALUES (?, ?, 'queued', ?, ?, ?)",
-                (name, owner, kept.model_dump_json(), time.time(), webhook.value),
-            )
+        try:
+            with files.disk_errors(place, WORDS):
+                self._store_upload(place, file)
+            with self._writing() as database:
+                # Others may have come while the file was written.
+                self._refuse_when_full(database)
+                database.execute(
+                    "INSERT INTO jobs (id, owner, state, request, created, webhook)"
+                    " VALUES (?, ?, 'queued', ?, ?, ?)",
+                    (name, owner, kept.model_dump_json(), time.time(), webhook.value),
+                )
+        except BaseException:
+            shutil.rmtree(place, ignore_errors=True)
+            raise
         return self.job(name, owner)
 
-    def _refuse_when_full(self) -> None:
-        with self._reading() as database:
-            (waiting,) = database.execute(
-                "SELECT count(*) FROM jobs WHERE state = 'queued'"
-            ).fetchone()
+    def _store_upload(self, place: Path, file: BinaryIO) -> None:
+        place.mkdir(mode=0o700)
+        with (place / _UPLOAD).open("wb") as target:
+            shutil.copyfileobj(file, target, _PIECE)
+        for path in (place / _UPLOAD, place, self.folder):
+            sync(path)
+
+    def _refuse_when_full(self, database: sqlite3.Connection) -> None:
+        (waiting,) = database.execute("SELECT count(*) FROM jobs WHERE state = 'queued'").fetchone()
         if waiting >= self._most:
             raise EngineBusy(
                 f"{waiting} jobs wait already", retry_after=_RETRY_SECONDS, hint="Try again later"
@@ -125,11 +131,13 @@ class JobStore:
         return [_job(row) for row in rows]
 
     def next(self) -> Job | None:
-        """Take up the job that waits longest."""
+        """Take up the job that waits longest, of an owner of whom the fewest are being read."""
         with self._writing() as database:
             row = database.execute(
                 "UPDATE jobs SET state = 'running', started = coalesce(started, ?) WHERE number ="
-                " (SELECT min(number) FROM jobs WHERE state = 'queued') RETURNING *",
+                " (SELECT number FROM jobs AS one WHERE state = 'queued' ORDER BY"
+                " (SELECT count(*) FROM jobs WHERE state = 'running' AND owner = one.owner),"
+                " number LIMIT 1) RETURNING *",
                 (time.time(),),
             ).fetchone()
         return None if row is None else _job(row)
@@ -190,6 +198,8 @@ class JobStore:
         with self._writing() as database:
             changed = database.execute(
                 "UPDATE jobs SET state = ?, ended = ?, code = ?, message = ?, hint = ?,"
+                # Nor is its password, once there is nothing more to read.
+                " request = json_set(request, '$.password', NULL),"
                 " webhook = CASE webhook WHEN 'waiting' THEN 'due' ELSE webhook END"
                 " WHERE number = ? AND state IN ('queued', 'running')",
                 (state.value, time.time(), *said, job.number),
@@ -213,11 +223,18 @@ class JobStore:
             ).fetchall()
         return [_job(row) for row in rows]
 
-    def strays(self) -> list[Path]:
-        """Folders that belong to no job: left by a service that was killed in the middle."""
+    def remove_strays(self) -> None:
+        """Remove what a service that was killed left of jobs that are none.
+
+        To be called before jobs come: a new one has its folder first and its row then.
+        """
         with self._reading() as database:
             known = {row["id"] for row in database.execute("SELECT id FROM jobs")}
-        return [one for one in self.folder.iterdir() if one.is_dir() and one.name not in known]
+        for one in self.folder.iterdir():
+            # The operator may have named a folder that holds other things.
+            ours = _IS_NAME.fullmatch(one.name) is not None and not one.is_symlink()
+            if ours and one.is_dir() and one.name not in known:
+                shutil.rmtree(one, ignore_errors=True)
 
     def marks(self, job: Job, *, after: int, most: int) -> list[PageMark]:
         """Pages in the order in which they came out, behind the ``after``-th."""
@@ -265,11 +282,19 @@ class JobStore:
         place.mkdir(exist_ok=True)
         return place
 
-    def next_webhook(self) -> Job | None:
-        """The job whose client is to be told first, now or later."""
+    def next_webhook(self, without: Sequence[int], owners: Sequence[str]) -> Job | None:
+        """The job whose client is to be told first, now or later.
+
+        Args:
+            without: Numbers of jobs that are left out.
+            owners: Whose jobs are left out.
+        """
         with self._reading() as database:
             row = database.execute(
-                "SELECT * FROM jobs WHERE webhook = 'due' ORDER BY webhook_at LIMIT 1"
+                "SELECT * FROM jobs WHERE webhook = 'due'"
+                " AND number NOT IN (SELECT value FROM json_each(?))"
+                " AND owner NOT IN (SELECT value FROM json_each(?)) ORDER BY webhook_at LIMIT 1",
+                (json.dumps(without), json.dumps(owners)),
             ).fetchone()
         return None if row is None else _job(row)
 
@@ -306,10 +331,12 @@ class JobStore:
             database.execute("BEGIN IMMEDIATE")
             try:
                 yield database
+                database.execute("COMMIT")
             except BaseException:
-                database.execute("ROLLBACK")
+                # On a full disk sqlite may have taken everything back itself.
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
                 raise
-            database.execute("COMMIT")
 
 
 def _job(row: sqlite3.Row) -> Job:

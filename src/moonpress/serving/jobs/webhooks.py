@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
+from collections import Counter
 from typing import Any, Final
 
 import aiohttp
@@ -18,7 +19,7 @@ import orjson
 
 from moonpress.errors import UsageError
 from moonpress.serving.jobs.changes import Changes
-from moonpress.serving.jobs.job import Job, WebhookState
+from moonpress.serving.jobs.job import Job, JobState, WebhookState
 from moonpress.serving.jobs.store import JobStore
 from moonpress.serving.outbound import AddressRules, PublicOnly
 from moonpress.telemetry import event
@@ -30,6 +31,8 @@ _FIRST_PAUSE: Final = 5.0
 _GROWTH: Final = 3.0
 _LONGEST_PAUSE: Final = 6 * 3600.0
 _IDLE_SECONDS: Final = 30.0
+_AT_ONCE: Final = 16
+_OF_ONE_KEY: Final = 4
 
 
 class Webhooks:
@@ -56,6 +59,8 @@ class Webhooks:
         self._first_pause = first_pause
         self._open = bool(hosts)
         self._changes = Changes()
+        # Owners by numbers of jobs.
+        self._under_way: dict[int, str] = {}
         self.rules = AddressRules(
             what="webhook",
             hosts=hosts,
@@ -73,18 +78,40 @@ class Webhooks:
         timeout = aiohttp.ClientTimeout(total=_SECONDS)
         resolver = None if self._open else PublicOnly()
         connector = aiohttp.TCPConnector(resolver=resolver, force_close=True)
-        async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
+        self._under_way.clear()
+        async with (
+            aiohttp.ClientSession(connector=connector, timeout=timeout) as session,
+            anyio.create_task_group() as tasks,
+        ):
             while True:
                 came = self._changes.of("")
-                job = await anyio.to_thread.run_sync(self._store.next_webhook)
+                job = await self._next()
                 wait = _IDLE_SECONDS if job is None else job.webhook_at - time.time()
                 if job is None or wait > 0:
                     with anyio.move_on_after(min(wait, _IDLE_SECONDS)):
                         await came.wait()
                     continue
-                await self._tell(session, job)
+                self._under_way[job.number] = job.owner
+                tasks.start_soon(self._tell, session, job)
+
+    async def _next(self) -> Job | None:
+        """Whose client is told next; a receiver that hangs holds up those of its key at most."""
+        if len(self._under_way) >= _AT_ONCE:
+            return None
+        owners = Counter(self._under_way.values())
+        busy = [owner for owner, count in owners.items() if count >= _OF_ONE_KEY]
+        return await anyio.to_thread.run_sync(
+            self._store.next_webhook, tuple(self._under_way), tuple(busy)
+        )
 
     async def _tell(self, session: aiohttp.ClientSession, job: Job) -> None:
+        try:
+            await self._tell_once(session, job)
+        finally:
+            del self._under_way[job.number]
+            self.look()
+
+    async def _tell_once(self, session: aiohttp.ClientSession, job: Job) -> None:
         problem = await self._post(session, job)
         tries = job.webhook_tries + 1
         state, again = WebhookState.DELIVERED, 0.0
@@ -108,7 +135,7 @@ class Webhooks:
                 return None if 200 <= answer.status < 300 else f"it answers {answer.status}"
         except UsageError as error:
             return error.message
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        except Exception as error:  # noqa: BLE001 - what addresses of clients do to libraries
             return type(error).__name__
 
     def _headers(self, body: bytes) -> dict[str, str]:
@@ -130,4 +157,5 @@ def _message(job: Job) -> dict[str, Any]:
         "pages": {"selected": job.selected, "read": job.read, "failed": job.failed},
         "error": None if job.code is None else {"code": job.code, "message": job.message},
         "url": f"/v1/jobs/{job.id}",
+        "result_url": f"/v1/jobs/{job.id}/result" if job.state is JobState.DONE else None,
     }
