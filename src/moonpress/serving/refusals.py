@@ -61,3 +61,7 @@ STREAMED: Final[Responses] = {
 }
 MISSING: Final = REFUSED | _told(s404="There is no such job for this key")
 UNFINISHED: Final = MISSING | _told(s409="The job is not where it must be for that")
+MADE: Final = UNFINISHED | _told(
+    s500="The document could not be put together, or a bug",
+    s507="The disk is full",
+)

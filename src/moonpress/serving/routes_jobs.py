@@ -13,18 +13,18 @@ import anyio
 import anyio.to_thread
 import orjson
 from fastapi import APIRouter, Header, Query, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi.responses import FileResponse
 from sse_starlette import EventSourceResponse
 
 from moonpress.document import Document, Metadata
 from moonpress.errors import EngineUnavailable, JobMissing, JobUnfinished
-from moonpress.serving.answers import OutputFormat, document_answer, page_answer
+from moonpress.serving.answers import OutputFormat, page_answer
 from moonpress.serving.jobs.bodies import JobBody, JobList, PageList, job_body
 from moonpress.serving.jobs.job import Job, JobState
 from moonpress.serving.jobs.runner import JobRunner
-from moonpress.serving.refusals import MISSING, REFUSED, SENT, UNFINISHED
+from moonpress.serving.refusals import MADE, MISSING, REFUSED, SENT, UNFINISHED
 from moonpress.serving.requests import JobRequest
-from moonpress.serving.service import Reading, Service
+from moonpress.serving.service import Service
 from moonpress.serving.uploads import form_schema, received
 
 router = APIRouter()
@@ -128,27 +128,19 @@ async def pages(
 @router.get(
     "/v1/jobs/{job_id}/result",
     response_model=None,
-    responses=UNFINISHED,
+    responses=MADE,
     summary="The document of a job that is done",
 )
 async def result(
     request: Request, job_id: str, output_format: OutputFormat | None = None
-) -> JSONResponse:
+) -> FileResponse:
     """The whole document, as ``POST /v1/ocr`` answers it."""
     runner, _ = _asked(request)
     job = await _job(request, job_id)
     if job.state is not JobState.DONE:
         raise JobUnfinished(f"the job is {job.state.value}: there is no result")
-
-    def answer() -> dict[str, Any]:
-        crops: dict[str, Any] = {}
-        if job.request.figures:
-            folder = runner.store.figures(job)
-            crops = {path.stem: path for path in sorted(folder.iterdir())}
-        reading = Reading(runner.store.document(job), crops)
-        return document_answer(reading, output_format or job.request.output_format)
-
-    return JSONResponse(await anyio.to_thread.run_sync(answer))
+    form = output_format or job.request.output_format
+    return FileResponse(await runner.results.result(job, form), media_type="application/json")
 
 
 @router.get(

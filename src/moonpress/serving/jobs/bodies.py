@@ -20,6 +20,13 @@ class JobPages(BaseModel):
     failed: int = Field(description="Of these, failed")
 
 
+class JobProblem(BaseModel):
+    """What is wrong with some pages; each page says more."""
+
+    code: str
+    pages: int
+
+
 class JobError(BaseModel):
     """Why a job has failed."""
 
@@ -47,6 +54,7 @@ class JobBody(BaseModel):
     started: float | None
     ended: float | None
     pages: JobPages
+    problems: list[JobProblem]
     error: JobError | None
     webhook: JobWebhook | None
 
@@ -84,6 +92,7 @@ def job_body(job: Job) -> JobBody:
         started=job.started,
         ended=job.ended,
         pages=JobPages(selected=job.selected, read=job.read, failed=job.failed),
+        problems=[JobProblem(code=code, pages=pages) for code, pages in job.problems.items()],
         error=error,
         webhook=webhook,
     )

@@ -52,6 +52,7 @@ class Job:
         selected: Pages to read; ``None`` until the file was opened.
         read: Pages that are out, read or failed.
         failed: Of them, failed.
+        problems: Pages by code of what is wrong with them.
         engine: Who reads it.
         code: Code of the error that ended it.
         message: What that was.
@@ -72,6 +73,7 @@ class Job:
     selected: int | None
     read: int
     failed: int
+    problems: dict[str, int]
     engine: str
     code: str | None
     message: str | None

@@ -50,6 +50,15 @@ CREATE TABLE IF NOT EXISTS pages (
     PRIMARY KEY (job, position)
 );
 CREATE UNIQUE INDEX IF NOT EXISTS pages_by_serial ON pages (job, serial);
+CREATE TABLE IF NOT EXISTS problems (
+    job INTEGER NOT NULL REFERENCES jobs (number) ON DELETE CASCADE,
+    code TEXT NOT NULL,
+    pages INTEGER NOT NULL,
+    PRIMARY KEY (job, code)
+);
+CREATE VIEW IF NOT EXISTS shown AS SELECT *, (
+    SELECT json_group_object(code, pages) FROM problems WHERE job = jobs.number
+) AS problems FROM jobs;
 """
 WORDS: Final = files.Words(
     noun="file of jobs",

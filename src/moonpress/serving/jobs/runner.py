@@ -27,6 +27,7 @@ from moonpress.errors import (
 from moonpress.serving.jobs.changes import Changes
 from moonpress.serving.jobs.job import Job, JobState
 from moonpress.serving.jobs.reading import Desk, read_job
+from moonpress.serving.jobs.results import Results
 from moonpress.serving.jobs.store import JobStore
 from moonpress.serving.jobs.webhooks import Webhooks
 from moonpress.serving.service import Service
@@ -68,6 +69,7 @@ class JobRunner:
         webhooks: Tells clients.
 
     Attributes:
+        results: Whole documents.
         changes: Told of every page, and of every change of a job's state.
         webhooks: Tells clients.
     """
@@ -80,6 +82,7 @@ class JobRunner:
         self._service = service
         self._settings = settings
         self.webhooks = webhooks
+        self.results = Results(store)
         self._stopping = False
         self._running: dict[str, anyio.CancelScope] = {}
         self._places = anyio.CapacityLimiter(1)
@@ -170,6 +173,10 @@ class JobRunner:
         self.changes.tell(job.id)
         try:
             complete = await read_job(job, self._desk)
+            if complete:
+                # While it has not ended: whoever is told of the end can have it at once.
+                whole = await anyio.to_thread.run_sync(self.store.job, job.id, job.owner)
+                await self.results.result(whole, job.request.output_format)
         except (Exception, BaseExceptionGroup) as raised:  # noqa: BLE001 - the edge of a job
             await self._stumbled(job, root_cause(raised))
         else:

@@ -22,13 +22,14 @@ from typing import BinaryIO, Final
 import orjson
 
 from moonpress import database as files
-from moonpress.document import Document, Page
+from moonpress.document import Page
 from moonpress.errors import EngineBusy, JobMissing, MoonpressError
 from moonpress.outputs.disk import sync
-from moonpress.pipeline.finish import finish_document
 from moonpress.pipeline.spool import decode_page, encode_page
+from moonpress.serving.answers import OutputFormat
 from moonpress.serving.jobs.job import Job, JobState, PageMark, WebhookState
 from moonpress.serving.jobs.job_file import WORDS, open_for_writing
+from moonpress.serving.jobs.rows import job_of
 from moonpress.serving.requests import JobRequest
 from moonpress.sources.base import SourceInfo
 
@@ -49,6 +50,10 @@ class JobStore:
         folder: Made where it is missing, for nobody else to look into.
         most: Jobs that may wait.
 
+    Attributes:
+        folder: Each job has one of its own in it.
+        path: The database.
+
     Raises:
         UsageError: another service has the folder, or its file is none of ours.
         OutputError: it cannot be written.
@@ -57,9 +62,9 @@ class JobStore:
     def __init__(self, folder: Path, *, most: int) -> None:
         self.folder = folder
         self._most = most
-        self._path = folder / _NAME
+        self.path = folder / _NAME
         self._guard = threading.Lock()
-        self._database, self._claim = open_for_writing(self._path)
+        self._database, self._claim = open_for_writing(self.path)
         with self._writing() as database:
             # A service that was killed could not say that they wait again.
             database.execute("UPDATE jobs SET state = 'queued' WHERE state = 'running'")
@@ -115,32 +120,35 @@ class JobStore:
         """
         with self._reading() as database:
             row = database.execute(
-                "SELECT * FROM jobs WHERE id = ? AND owner = ?", (name, owner)
+                "SELECT * FROM shown WHERE id = ? AND owner = ?", (name, owner)
             ).fetchone()
         if row is None:
             raise JobMissing("there is no such job", hint="It may have expired")
-        return _job(row)
+        return job_of(row)
 
     def jobs(self, owner: str, *, before: int | None, most: int) -> list[Job]:
         """Jobs of an owner, the newest first, beginning behind the one of number ``before``."""
         with self._reading() as database:
             rows = database.execute(
-                "SELECT * FROM jobs WHERE owner = ? AND number < ? ORDER BY number DESC LIMIT ?",
+                "SELECT * FROM shown WHERE owner = ? AND number < ? ORDER BY number DESC LIMIT ?",
                 (owner, before if before is not None else 1 << 62, most),
             ).fetchall()
-        return [_job(row) for row in rows]
+        return [job_of(row) for row in rows]
 
     def next(self) -> Job | None:
         """Take up the job that waits longest, of an owner of whom the fewest are being read."""
         with self._writing() as database:
-            row = database.execute(
+            taken = database.execute(
                 "UPDATE jobs SET state = 'running', started = coalesce(started, ?) WHERE number ="
                 " (SELECT number FROM jobs AS one WHERE state = 'queued' ORDER BY"
                 " (SELECT count(*) FROM jobs WHERE state = 'running' AND owner = one.owner),"
-                " number LIMIT 1) RETURNING *",
+                " number LIMIT 1) RETURNING number",
                 (time.time(),),
             ).fetchone()
-        return None if row is None else _job(row)
+            if taken is None:
+                return None
+            row = database.execute("SELECT * FROM shown WHERE number = ?", tuple(taken)).fetchone()
+        return job_of(row)
 
     def is_running(self, job: Job) -> bool:
         """Whether a job that was taken up has not been ended since."""
@@ -191,6 +199,12 @@ class JobStore:
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 (job.number, position, serial, page.number, page.status.value, body),
             )
+            for code in {problem.code for problem in page.problems}:
+                database.execute(
+                    "INSERT INTO problems (job, code, pages) VALUES (?, ?, 1)"
+                    " ON CONFLICT (job, code) DO UPDATE SET pages = pages + 1",
+                    (job.number, str(code)),
+                )
 
     def end(self, job: Job, state: JobState, error: MoonpressError | None = None) -> bool:
         """A job ends; whether it had not ended before."""
@@ -218,10 +232,10 @@ class JobStore:
         """Jobs that ended before that time; a hundred at most."""
         with self._reading() as database:
             rows = database.execute(
-                f"SELECT * FROM jobs WHERE state IN {_ENDED} AND ended < ? LIMIT 100",  # noqa: S608 - no value of others
+                f"SELECT * FROM shown WHERE state IN {_ENDED} AND ended < ? LIMIT 100",  # noqa: S608 - no value of others
                 (before,),
             ).fetchall()
-        return [_job(row) for row in rows]
+        return [job_of(row) for row in rows]
 
     def remove_strays(self) -> None:
         """Remove what a service that was killed left of jobs that are none.
@@ -256,25 +270,13 @@ class JobStore:
             ).fetchall()
         return [(row["serial"], decode_page(row["body"])) for row in rows]
 
-    def document(self, job: Job) -> Document:
-        """The document of a job that is done."""
-        with self._reading() as database:
-            info = database.execute(
-                "SELECT info FROM jobs WHERE number = ?", (job.number,)
-            ).fetchone()["info"]
-            rows = database.execute(
-                "SELECT body FROM pages WHERE job = ? ORDER BY position", (job.number,)
-            ).fetchall()
-        return finish_document(
-            [decode_page(row["body"]) for row in rows],
-            info=SourceInfo(**orjson.loads(info)),
-            name=job.request.name,
-            engine_name=job.engine,
-        )
-
     def upload(self, job: Job) -> Path:
         """The file to read."""
         return self.folder / job.id / _UPLOAD
+
+    def result(self, job: Job, form: OutputFormat) -> Path:
+        """The file of its document in a format, which may not have been made yet."""
+        return self.folder / job.id / f"result-{form}.json"
 
     def figures(self, job: Job) -> Path:
         """The folder of its figures, which is made."""
@@ -291,12 +293,12 @@ class JobStore:
         """
         with self._reading() as database:
             row = database.execute(
-                "SELECT * FROM jobs WHERE webhook = 'due'"
+                "SELECT * FROM shown WHERE webhook = 'due'"
                 " AND number NOT IN (SELECT value FROM json_each(?))"
                 " AND owner NOT IN (SELECT value FROM json_each(?)) ORDER BY webhook_at LIMIT 1",
                 (json.dumps(without), json.dumps(owners)),
             ).fetchone()
-        return None if row is None else _job(row)
+        return None if row is None else job_of(row)
 
     def told(self, job: Job, state: WebhookState, *, again_at: float = 0.0) -> None:
         """A client was told, or could not be."""
@@ -322,7 +324,7 @@ class JobStore:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._guard, files.disk_errors(self._path, WORDS):
+        with self._guard, files.disk_errors(self.path, WORDS):
             yield self._database
 
     @contextmanager
@@ -337,26 +339,3 @@ class JobStore:
                 if database.in_transaction:
                     database.execute("ROLLBACK")
                 raise
-
-
-def _job(row: sqlite3.Row) -> Job:
-    return Job(
-        number=row["number"],
-        id=row["id"],
-        owner=row["owner"],
-        state=JobState(row["state"]),
-        request=JobRequest.model_validate_json(row["request"]),
-        created=row["created"],
-        started=row["started"],
-        ended=row["ended"],
-        selected=row["selected"],
-        read=row["read"],
-        failed=row["failed"],
-        engine=row["engine"],
-        code=row["code"],
-        message=row["message"],
-        hint=row["hint"],
-        webhook=WebhookState(row["webhook"]),
-        webhook_tries=row["webhook_tries"],
-        webhook_at=row["webhook_at"],
-    )

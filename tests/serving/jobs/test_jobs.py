@@ -1,138 +1,19 @@
-"""Jobs of a real service: read in their own time, kept over its death, cancelled, told of."""
+"""Jobs of a real service: read in their own time, kept over its death, cancelled."""
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
-import os
 import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import pytest
 
-from tests.batch import scripted_engine
 from tests.batch.command import labelled_pdf, wait_for
-from tests.conftest import CHECKOUT
-from tests.serving.conftest import Served, Start
-
-
-@dataclass(slots=True)
-class Office:
-    """Services one after the other over one folder of jobs, and what their engine was asked for."""
-
-    start: Start
-    folder: Path
-    plugins: Path
-    served: Served | None = None
-
-    @property
-    def hold(self) -> Path:
-        """While it holds words, pages with them are read for ever."""
-        return self.folder / "hold"
-
-    @property
-    def down(self) -> Path:
-        """While it exists, no engine answers."""
-        return self.folder / "down"
-
-    def open(self, *options: str, **env: str) -> Served:
-        script = {
-            "PYTHONPATH": os.pathsep.join((str(self.plugins), str(CHECKOUT))),
-            "SCRIPT_LOG": str(self.folder / "log"),
-            "SCRIPT_HOLD": str(self.hold),
-            "SCRIPT_DOWN": str(self.down),
-        }
-        folder = str(self.folder / "jobs")
-        more = ("--engine", "scripted-batch", "--workers", "2", "--jobs-dir", folder)
-        self.served = self.start(*more, *options, **script, **env)
-        return self.served
-
-    def took(self) -> Counter[str]:
-        """Pages by how often the engine was asked for them."""
-        log = self.folder / "log"
-        lines = log.read_text().splitlines() if log.exists() else []
-        return Counter(line.split(" ", 2)[2] for line in lines if line.startswith("took"))
-
-
-@pytest.fixture(scope="module")
-def plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return scripted_engine.install(tmp_path_factory.mktemp("scripted"))
-
-
-@pytest.fixture
-def office(start: Start, tmp_path: Path, plugins: Path) -> Iterator[Office]:
-    made = Office(start, tmp_path, plugins)
-    yield made
-    if made.served is not None and made.served.process.poll() is None:
-        made.served.stop(signal.SIGKILL)
-
-
-@dataclass(slots=True)
-class Client:
-    """A client of the API; everything is checked but what a test asks for."""
-
-    served: Served
-    key: str = ""
-    _http: httpx.Client = field(init=False)
-
-    def __post_init__(self) -> None:
-        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        self._http = httpx.Client(base_url=self.served.url, headers=headers, timeout=60)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.close()
-
-    def post(self, label: str, count: int, **fields: str) -> httpx.Response:
-        files = {"file": (f"{label}.pdf", labelled_pdf(label, count), "application/pdf")}
-        return self._http.post("/v1/jobs", files=files, data=fields)
-
-    def add(self, label: str, count: int, **fields: str) -> str:
-        answer = self.post(label, count, **fields)
-        assert answer.status_code == 202, answer.text
-        name: str = answer.json()["id"]
-        assert answer.headers["Location"] == f"/v1/jobs/{name}"
-        return name
-
-    def get(self, path: str, **query: Any) -> Any:
-        answer = self._http.get(f"/v1/jobs{path}", params=query)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
-
-    def status(self, method: str, path: str) -> int:
-        return self._http.request(method, f"/v1/jobs{path}").status_code
-
-    def until(self, name: str, state: str) -> Any:
-        wait_for(lambda: self.get(f"/{name}")["state"] == state)
-        return self.get(f"/{name}")
-
-    def events(self, name: str, last: str | None = None) -> list[tuple[str, dict[str, Any]]]:
-        """All events until the stream ends."""
-        headers = {} if last is None else {"Last-Event-ID": last}
-        found, kind = [], ""
-        with self._http.stream("GET", f"/v1/jobs/{name}/events", headers=headers) as answer:
-            assert answer.status_code == 200
-            for line in answer.iter_lines():
-                if line.startswith("event:"):
-                    kind = line.removeprefix("event:").strip()
-                elif line.startswith("data:"):
-                    found.append((kind, json.loads(line.removeprefix("data:"))))
-        return found
-
-
-def _texts(label: str, pages: int) -> list[str]:
-    return [f"{label} page {number}" for number in range(1, pages + 1)]
+from tests.serving.jobs.office import Client, Office, texts_of
 
 
 def test_a_document_is_read_in_its_own_time(office: Office) -> None:
@@ -145,7 +26,7 @@ def test_a_document_is_read_in_its_own_time(office: Office) -> None:
         assert done["created"] <= done["started"] <= done["ended"]
         whole = client.get(f"/{name}/result")
         assert whole["status"] == "ok"
-        assert [text for text in _texts("paper", 4) if text in whole["content"]] == _texts(
+        assert [text for text in texts_of("paper", 4) if text in whole["content"]] == texts_of(
             "paper", 4
         )
         as_json = client.get(f"/{name}/result", output_format="json")["content"]
@@ -155,7 +36,7 @@ def test_a_document_is_read_in_its_own_time(office: Office) -> None:
         assert rows["next"] == 4
         assert client.get(f"/{name}/pages", after=4)["data"] == []
         assert [one["id"] for one in client.get("")["data"]] == [name]
-    assert office.took() == Counter(_texts("paper", 4))
+    assert office.took() == Counter(texts_of("paper", 4))
 
 
 def test_pages_come_while_it_runs_and_events_tell(office: Office) -> None:
@@ -218,10 +99,10 @@ def test_a_job_outlives_its_service(office: Office, number: int) -> None:
     with Client(office.open()) as client:
         assert client.until(first, "done")["pages"] == {"selected": 8, "read": 8, "failed": 0}
         content = client.get(f"/{first}/result", output_format="text")["content"]
-        assert [text for text in _texts("first", 8) if text in content] == _texts("first", 8)
+        assert [text for text in texts_of("first", 8) if text in content] == texts_of("first", 8)
         client.until(second, "done")
     took = office.took()
-    wanted = Counter(_texts("first", 8) + _texts("second", 2))
+    wanted = Counter(texts_of("first", 8) + texts_of("second", 2))
     assert set(took) == set(wanted)
     # Not more than what was in flight: two pages each of the two jobs at work.
     assert took.total() - wanted.total() <= (4 if number == signal.SIGKILL else 0)
@@ -290,56 +171,6 @@ def test_a_second_service_on_the_same_jobs_is_refused(office: Office) -> None:
     office.open()
     with pytest.raises(pytest.fail.Exception, match="another service writes to it"):
         office.start("--jobs-dir", str(office.folder / "jobs"))
-
-
-class _Receiver(BaseHTTPRequestHandler):
-    """Refuses the first call and takes the second."""
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        calls: list[tuple[dict[str, str], bytes]] = self.server.calls  # type: ignore[attr-defined]
-        calls.append((dict(self.headers.items()), body))
-        self.send_response(204 if len(calls) > 1 else 500)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-def test_a_client_is_told_once_its_job_has_ended(office: Office) -> None:
-    with HTTPServer(("127.0.0.1", 0), _Receiver) as receiver:
-        receiver.calls = []  # type: ignore[attr-defined]
-        threading.Thread(target=receiver.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{receiver.server_port}/done"
-        served = office.open("--webhook-host", "127.0.0.1", MOONPRESS_WEBHOOK_SECRET="s3cret")
-        with Client(served) as client:
-            name = client.add("told", 2, webhook=url)
-            wait_for(lambda: client.get(f"/{name}")["webhook"]["state"] == "delivered")
-            assert client.get(f"/{name}")["webhook"]["tries"] == 2
-            refused = client.post("x", 1, webhook="http://example.org/")
-            assert refused.status_code == 400
-        receiver.shutdown()
-        headers, body = receiver.calls[-1]  # type: ignore[attr-defined]
-    told = json.loads(body)
-    assert (told["id"], told["state"]) == (name, "done")
-    assert told["pages"] == {"selected": 2, "read": 2, "failed": 0}
-    assert "told page" not in body.decode()
-    signed = f"{headers['X-Moonpress-Timestamp']}.".encode() + body
-    digest = hmac.new(b"s3cret", signed, hashlib.sha256).hexdigest()
-    assert headers["X-Moonpress-Signature"] == f"sha256={digest}"
-
-
-def test_a_webhook_leads_to_no_private_address(office: Office) -> None:
-    with Client(office.open()) as client:
-        for url in ("http://127.0.0.1/", "https://127.0.0.1/", "https://[::1]/", "ftp://a.b/"):
-            answer = client.post("x", 1, webhook=url)
-            assert answer.status_code == 400, url
-            assert answer.json()["error"]["code"] == "usage"
-        # A name that leads to one is found out when it is looked up.
-        name = client.add("named", 1, webhook="https://localhost/")
-        client.until(name, "done")
-        wait_for(lambda: client.get(f"/{name}")["webhook"]["tries"] >= 1)
-        assert client.get(f"/{name}")["webhook"]["state"] == "due"
 
 
 def test_a_request_is_answered_while_a_long_job_runs(office: Office) -> None:
