@@ -138,7 +138,8 @@ async def result(
     runner, _ = _asked(request)
     job = await _job(request, job_id)
     if job.state is not JobState.DONE:
-        raise JobUnfinished(f"the job is {job.state.value}: there is no result")
+        hint = "Ask for its pages" if job.state.ended else None
+        raise JobUnfinished(f"the job is {job.state.value}: there is no result", hint=hint)
     form = output_format or job.request.output_format
     return FileResponse(await runner.results.result(job, form), media_type="application/json")
 

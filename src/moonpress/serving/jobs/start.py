@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from moonpress.serving.jobs.job_metrics import JobCollector
 from moonpress.serving.jobs.runner import JobRunner, JobSettings
 from moonpress.serving.jobs.store import JobStore
 from moonpress.serving.jobs.webhooks import Webhooks
@@ -42,5 +43,6 @@ def jobs_of(service: Service, choices: JobChoices) -> JobRunner:
     """
     store = JobStore(choices.folder, most=choices.waiting)
     store.remove_strays()
+    service.metrics.registry.register(JobCollector(store.counts))
     webhooks = Webhooks(store, hosts=choices.webhook_hosts, secret=choices.webhook_secret)
     return JobRunner(service, store, JobSettings(choices.kept_hours * 3600), webhooks)
