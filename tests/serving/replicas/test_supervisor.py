@@ -203,6 +203,21 @@ def test_a_final_failure_is_told_with_its_remedy_and_not_tried_again(stage: Stag
     )
 
 
+def test_a_server_that_stays_without_its_engine_is_ended(stage: Stage) -> None:
+    stage.names = ("one",)
+    stage.diagnose = _out_of_memory
+    stage.settings = replace(QUICK, start=600, grace=0.5)
+    lines = ["CUDA out of memory.", "(EngineCore pid=7) ERROR 12-01 EngineCore failed to start."]
+    stage.tell(all={"say": lines, "never_ready": True, "ignore_term": True})
+
+    async def work() -> None:
+        with anyio.fail_after(60):
+            await stage.supervisor.hopeless.wait()
+        assert "the GPU has too little memory" in str(stage.supervisor.error())
+
+    play(stage, work)
+
+
 def test_starts_that_fail_for_no_known_reason_end_too(stage: Stage) -> None:
     stage.names = ("one",)
     stage.tell(all={"say": ["error: unrecognized arguments: --foo"], "exit": 2})

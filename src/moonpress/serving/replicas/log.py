@@ -24,6 +24,8 @@ _REQUEST = re.compile(r'"(?:GET|POST|HEAD) /\S* HTTP/|Received request |Generate
 _SENT = re.compile(
     r"data:(?:image|application)/|input_value=|['\"]input['\"]:|prompt(?:_token_ids)?:"
 )
+# What vLLM writes when its engine cannot start. Its server mostly ends then, and sometimes stays.
+_ENGINE_FAILED = "EngineCore failed to start"
 _LEVELS = {"WARNING": logging.WARNING, "ERROR": logging.ERROR, "CRITICAL": logging.ERROR}
 
 
@@ -43,6 +45,11 @@ class ReplicaLog:
     def lines(self) -> tuple[str, ...]:
         """Without those about single requests, and without what clients sent."""
         return tuple(self._lines)
+
+    @property
+    def engine_failed(self) -> bool:
+        """Whether the replica says that its engine could not start."""
+        return any(_ENGINE_FAILED in line for line in self._lines)
 
     def feed(self, piece: bytes) -> None:
         """Take in what the replica wrote next; an empty piece says that it has ended."""

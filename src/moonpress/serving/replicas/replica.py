@@ -208,9 +208,14 @@ class Replica:
             return _End(error.message)
         member = self._around.member(self.spec.role, root)
         ready = False
+        give_up = float("inf")
         try:
             with anyio.move_on_after(settings.start):
                 while process.exit_code is None:
+                    if process.log.engine_failed:
+                        give_up = min(give_up, time.monotonic() + settings.grace)
+                    if time.monotonic() > give_up:
+                        return _End("its engine failed to start")
                     if await questions.health(self._around.session, root) is None:
                         await member.prepare()
                         ready = True
